@@ -1,0 +1,34 @@
+/** A knot of a calibration: at this cosine the similarity is this. */
+export type Knot = readonly [cosine: number, similarity: number];
+
+/**
+ * A calibration (SPEC §3) as a map that is linear between knots. The knots run from [0, 0] to [1, 1] and rise
+ * strictly in both coordinates, so that the map is monotone and keeps every order among cosines above 0.
+ * @throws RangeError for knots that do not.
+ */
+export function calibration(knots: readonly Knot[]): (cosine: number) => number {
+  const rising = knots.every(
+    (knot, i) => i === 0 || (knot[0] > knots[i - 1]![0] && knot[1] > knots[i - 1]![1]),
+  );
+  const first = knots[0];
+  const last = knots.at(-1);
+  if (
+    !rising ||
+    !first ||
+    !last ||
+    knots.length < 2 ||
+    first.some((c) => c !== 0) ||
+    last.some((c) => c !== 1)
+  ) {
+    throw new RangeError('The knots of a calibration must rise from [0, 0] to [1, 1].');
+  }
+  return (cosine) => {
+    if (!(cosine > 0)) return 0;
+    if (cosine >= 1) return 1;
+    let i = 1;
+    while (knots[i]![0] < cosine) i++;
+    const [x0, y0] = knots[i - 1]!;
+    const [x1, y1] = knots[i]!;
+    return y0 + ((cosine - x0) / (x1 - x0)) * (y1 - y0);
+  };
+}
