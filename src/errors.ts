@@ -1,0 +1,116 @@
+/**
+ * The errors that Salient's services raise. Each has a stable `code` (part of the API), a message that is safe to
+ * show (never content of a memory, never a secret) and, where one input is at fault, its `path`.
+ */
+export type ErrorCode =
+  | 'BAD_INPUT'
+  | 'NOT_FOUND'
+  | 'AMBIGUOUS_MATCH'
+  | 'CONFLICT'
+  | 'CONTENT_REFUSED'
+  | 'BUDGET_EXCEEDED'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'LIMIT_EXCEEDED'
+  | 'CURSOR_EXPIRED'
+  | 'SUBSCRIPTION_LAGGED'
+  | 'UNAVAILABLE';
+
+/** Path of the input at fault, from the mutation's input object on: `['target', 'id']`. */
+export type InputPath = readonly (string | number)[];
+
+export class SalientError extends Error {
+  /** Whether the same request may succeed when sent again unchanged. */
+  readonly retryable: boolean = false;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly path: InputPath = [],
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** An argument is malformed or outside its range; the message names the field and the limit. */
+export class BadInputError extends SalientError {
+  constructor(message: string, path: InputPath = []) {
+    super('BAD_INPUT', message, path);
+  }
+}
+
+/** Nothing that the caller may see has this id. Another tenant's id answers exactly like a missing one. */
+export class NotFoundError extends SalientError {
+  constructor(what: string, path: InputPath = []) {
+    super('NOT_FOUND', `${what} not found`, path);
+  }
+}
+
+/** A text or a short id fits more than one fact; nothing was changed. */
+export class AmbiguousMatchError extends SalientError {
+  constructor(message: string, path: InputPath = []) {
+    super('AMBIGUOUS_MATCH', message, path);
+  }
+}
+
+/** The row changed since the caller read it, or a unique name is taken. */
+export class ConflictError extends SalientError {
+  constructor(message: string, path: InputPath = []) {
+    super('CONFLICT', message, path);
+  }
+}
+
+/** The text may not be stored (SPEC §2.5). The message names the category, never the text. */
+export class ContentRefusedError extends SalientError {
+  constructor(
+    readonly category: string,
+    reason: string,
+    path: InputPath = [],
+  ) {
+    super('CONTENT_REFUSED', reason, path);
+  }
+}
+
+/** A budget of the tenant has no room (SPEC §2.5). All figures in characters. */
+export class BudgetExceededError extends SalientError {
+  constructor(
+    readonly group: string,
+    readonly limit: number,
+    readonly current: number,
+    readonly requested: number,
+    path: InputPath = [],
+  ) {
+    super('BUDGET_EXCEEDED', `${group} holds ${current} of ${limit} characters; ${requested} more do not fit`, path);
+  }
+}
+
+/** No, unknown, expired or revoked credentials. */
+export class UnauthenticatedError extends SalientError {
+  constructor(message = 'A valid API key is required: Authorization: Bearer <key>') {
+    super('UNAUTHENTICATED', message);
+  }
+}
+
+/** The caller is known and may not do this. */
+export class ForbiddenError extends SalientError {
+  constructor(message: string, path: InputPath = []) {
+    super('FORBIDDEN', message, path);
+  }
+}
+
+/** The cursor is older than the oldest kept event, or of another history of the stream: list again, then follow. */
+export class CursorExpiredError extends SalientError {
+  constructor(message = 'The cursor is no longer valid: read the current state, then follow from its feedCursor') {
+    super('CURSOR_EXPIRED', message, ['after']);
+  }
+}
+
+/** Something Salient depends on did not answer; the request may be sent again. */
+export class UnavailableError extends SalientError {
+  override readonly retryable = true;
+
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
+  }
+}

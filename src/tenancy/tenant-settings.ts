@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/**
+ * What a tenant may set beside its override policy. Unset is undefined; the defaults below apply then.
+ * Stored as JSON in tenant.settings; unknown keys are kept out.
+ */
+export const tenantSettingsSchema = z
+  .object({
+    budgets: z
+      .object({
+        /** Longest text of one fact, in characters (SPEC §2.5). */
+        factCharacters: z.number().int().min(100).max(16_000),
+        /** Live USER_PROFILE facts of one scope, in characters: store cap and read cut (SPEC §2.5, §8). */
+        userProfileCharacters: z.number().int().min(100).max(100_000),
+        /** Default character budget of a recall (SPEC §8.4); unset: none. */
+        recallCharacters: z.number().int().min(100).max(1_000_000),
+      })
+      .partial(),
+    memoryContext: z.object({ userProfile: z.boolean(), projectContext: z.boolean() }).partial(),
+    gate: z
+      .object({
+        extraSignals: z.array(z.string().trim().min(1).max(100)).max(100),
+        extraTrivialWords: z.array(z.string().trim().min(1).max(100)).max(100),
+      })
+      .partial(),
+  })
+  .partial();
+
+export type TenantSettings = z.infer<typeof tenantSettingsSchema>;
+
+/** The seed's figures (SPEC §2.5). */
+export const DEFAULT_FACT_CHARACTERS = 4_000;
+export const DEFAULT_USER_PROFILE_CHARACTERS = 1_375;
+
+export function factCharacterLimit(settings: TenantSettings): number {
+  return settings.budgets?.factCharacters ?? DEFAULT_FACT_CHARACTERS;
+}
+
+export function userProfileBudget(settings: TenantSettings): number {
+  return settings.budgets?.userProfileCharacters ?? DEFAULT_USER_PROFILE_CHARACTERS;
+}
