@@ -1,0 +1,215 @@
+/**
+ * When two texts with nearly the same words still say different things (SPEC §2.4, Dedup).
+ *
+ * A word-set index cannot see order, signs or which word differs: "Alice manages Bob", "Postgres 15" or
+ * "is not a smoker" are lost in it. Each guard below is a difference that makes a new fact.
+ */
+
+const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
+
+/** Words that turn a statement round. Their number must be the same on both sides. */
+const NEGATIONS = words(
+  'not no never none nobody nothing nowhere neither nor without hardly rarely seldom barely longer non un anti ex ' +
+    'former formerly dont doesnt didnt isnt arent wasnt werent cant couldnt wont wouldnt shouldnt havent hasnt hadnt ' +
+    'nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans aucun aucune nunca jamás sin ninguno ' +
+    'não sem nenhum non mai senza nessuno niet geen nooit zonder inte aldrig utan ikke aldri uten nie bez nigdy ' +
+    'не нет никогда без ни',
+);
+
+/** Chinese and Japanese negate inside the word. */
+const CJK_NEGATION = /[不没沒無无未非别別勿]|ない|ません|なかった/gu;
+
+/** Quantities and calendar words in letters. Their sequence must be the same on both sides. */
+const QUANTITIES = words(
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +
+    'seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million ' +
+    'billion half quarter third once twice double triple single couple dozen first second fourth fifth sixth ' +
+    'seventh eighth ninth tenth last monday tuesday wednesday thursday friday saturday sunday january february ' +
+    'march april may june july august september october november december yesterday today tomorrow ' +
+    'daily weekly monthly yearly hourly am pm',
+);
+
+/** Pairs that must not face each other across the two texts. */
+const OPPOSITES: ReadonlyMap<string, ReadonlySet<string>> = opposites(
+  'always/never like/dislike likes/dislikes liked/disliked love/hate loves/hates loved/hated prefer/avoid ' +
+    'prefers/avoids enable/disable enables/disables enabled/disabled allow/forbid allows/forbids allowed/forbidden ' +
+    'allow/deny allows/denies allowed/denied accept/reject accepts/rejects accepted/rejected with/without ' +
+    'before/after above/below over/under left/right up/down in/out on/off more/less most/least more/fewer ' +
+    'increase/decrease increases/decreases increased/decreased add/remove adds/removes added/removed start/stop ' +
+    'starts/stops started/stopped open/closed opens/closes public/private internal/external minimum/maximum ' +
+    'min/max early/late earlier/later old/new young/old big/small large/small high/low higher/lower fast/slow hot/cold ' +
+    'light/dark true/false yes/no good/bad better/worse best/worst easy/hard buy/sell buys/sells bought/sold ' +
+    'win/lose wins/loses won/lost married/divorced single/married brother/sister mother/father son/daughter ' +
+    'wife/husband he/she his/her him/her all/none every/no everyone/nobody somebody/nobody and/or to/from ' +
+    'required/optional must/may tabs/spaces vegetarian/vegan morning/evening day/night summer/winter ' +
+    'north/south east/west required/forbidden can/cannot pass/fail passes/fails passed/failed push/pull ' +
+    'client/server read/write reads/writes read/written source/target import/export upload/download ' +
+    'local/remote production/staging staging/development production/development mine/yours',
+);
+
+function opposites(list: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const map = new Map<string, Set<string>>();
+  const put = (word: string, other: string) => map.set(word, (map.get(word) ?? new Set()).add(other));
+  for (const pair of list.split(/\s+/)) {
+    const [one, other] = pair.split('/') as [string, string];
+    put(one, other);
+    put(other, one);
+  }
+  return map;
+}
+
+const NEGATIVE_PREFIXES = ['un', 'dis', 'non', 'in', 'im', 'ir', 'il', 'mis', 'anti', 'ex'] as const;
+
+/** Capital letters at the start of a sentence say nothing about these. */
+const COMMON_STARTERS = words(
+  'a an the i my our your his her its their this that these those it he she they we you there here and or but so ' +
+    'if when while after before since because as at in on for to from with without of by every each all some any ' +
+    'no not never always usually often sometimes currently also both most many new user users team project repo is ' +
+    'are was were has have had does do did can will would should must may please only even just then',
+);
+
+const ARTICLES = words('a an the');
+
+/** A word of one text. */
+interface Token {
+  word: string;
+  nameLike: boolean;
+}
+
+const CONTRACTION = /^(.+?)(n't|'(?:s|m|re|ve|ll|d))$/u;
+const CONTRACTION_TAILS: Readonly<Record<string, string>> = {
+  "n't": 'not',
+  "'m": 'am',
+  "'re": 'are',
+  "'ve": 'have',
+  "'ll": 'will',
+};
+const IRREGULAR_STEMS: Readonly<Record<string, string>> = { wo: 'will', ca: 'can', sha: 'shall' };
+
+const WORD = /[\p{L}\p{M}\p{N}_]+(?:'[\p{L}\p{M}]+)*/gu;
+const CASELESS = /\p{Lo}/u;
+const SENTENCE_END = /[.!?:;\n"“(]\s*$/u;
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const raw = match[0];
+    if (CASELESS.test(raw)) {
+      for (const part of segmenter.segment(raw)) tokens.push({ word: part.segment, nameLike: false });
+      continue;
+    }
+    const folded = raw.toLowerCase();
+    const starts =
+      SENTENCE_END.test(text.slice(Math.max(0, match.index - 3), match.index)) || match.index < 2;
+    const [base, tail] = uncontract(folded);
+    tokens.push({ word: base, nameLike: isNameLike(raw, base, starts) });
+    if (tail) tokens.push({ word: tail, nameLike: false });
+  }
+  return tokens;
+}
+
+function uncontract(word: string): [base: string, tail: string | undefined] {
+  if (word === 'cannot') return ['can', 'not'];
+  const parts = CONTRACTION.exec(word);
+  if (!parts) return [word, undefined];
+  const base = parts[1]!;
+  return [IRREGULAR_STEMS[base] ?? base, CONTRACTION_TAILS[parts[2]!]];
+}
+
+function isNameLike(raw: string, base: string, startsSentence: boolean): boolean {
+  if (!/\p{Lu}/u.test(raw) || base === 'i') return false;
+  if (/^\P{Lu}.*\p{Lu}|\p{Lu}.*\p{Lu}/u.test(raw)) return true;
+  return !(startsSentence && COMMON_STARTERS.has(base));
+}
+
+/** One spelling of the apostrophe and of thousands; case kept, since names are read from it. */
+function prepare(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[\u2018\u2019\u02bc]/gu, "'")
+    .replace(/(\p{Nd}),(?=\p{Nd}{3}(?!\p{Nd}))/gu, '$1');
+}
+
+/** Signs that carry meaning between words: C++ is not C, `<` not `>`, 50% not 50, one emoji not another. */
+function signs(text: string): string {
+  return (text.match(/[\p{Sm}\p{Sc}\p{So}%#@&/\\?]/gu) ?? []).join('');
+}
+
+/** Everything with a digit in it, in order, without the punctuation round it. */
+function numbers(text: string): string {
+  return text
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter((chunk) => /\p{N}/u.test(chunk))
+    .map((chunk) => chunk.replace(/^(?![-+]\p{N})[\p{P}\p{S}]+/u, '').replace(/[\p{P}\p{S}]+$/u, ''))
+    .join(' ');
+}
+
+const only = (tokens: readonly Token[], set: ReadonlySet<string>) =>
+  tokens.filter((token) => set.has(token.word)).map((token) => token.word);
+
+/**
+ * Whether the texts share at least `threshold` of their distinct words (Jaccard) and differ in nothing that
+ * a guard protects.
+ *
+ * @param threshold 0 … 1
+ */
+export function sameStatement(rawA: string, rawB: string, threshold: number): boolean {
+  const a = prepare(rawA);
+  const b = prepare(rawB);
+  const tokensA = tokenize(a);
+  const tokensB = tokenize(b);
+  const setA = new Set(tokensA.map((token) => token.word));
+  const setB = new Set(tokensB.map((token) => token.word));
+  if (jaccard(setA, setB) < threshold) return false;
+  if (numbers(a) !== numbers(b) || signs(a) !== signs(b)) return false;
+  if (only(tokensA, QUANTITIES).join(' ') !== only(tokensB, QUANTITIES).join(' ')) return false;
+  if (negationCount(a, tokensA) !== negationCount(b, tokensB)) return false;
+  if (!sameOrder(tokensA, tokensB, setA, setB)) return false;
+  return !contradicts(
+    tokensA.filter((token) => !setB.has(token.word)),
+    tokensB.filter((token) => !setA.has(token.word)),
+  );
+}
+
+function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  if (a.size === 0 || b.size === 0) return 0;
+  let common = 0;
+  for (const word of a) if (b.has(word)) common += 1;
+  return common / (a.size + b.size - common);
+}
+
+function negationCount(text: string, tokens: readonly Token[]): number {
+  return only(tokens, NEGATIONS).length + (text.match(CJK_NEGATION)?.length ?? 0);
+}
+
+/** Who did what to whom is the order of the words that both share. */
+function sameOrder(
+  tokensA: readonly Token[],
+  tokensB: readonly Token[],
+  setA: ReadonlySet<string>,
+  setB: ReadonlySet<string>,
+): boolean {
+  const shared = (tokens: readonly Token[], other: ReadonlySet<string>) =>
+    tokens
+      .map((token) => token.word)
+      .filter((word) => other.has(word) && !ARTICLES.has(word))
+      .filter((word, index, all) => word !== all[index - 1])
+      .join(' ');
+  return shared(tokensA, setB) === shared(tokensB, setA);
+}
+
+/** The words that only one side has: a name on either, or opposites across. */
+function contradicts(onlyA: readonly Token[], onlyB: readonly Token[]): boolean {
+  if ([...onlyA, ...onlyB].some((token) => token.nameLike)) return true;
+  // Without capitals a name cannot be told from a word, so no exchange of words is taken for the same.
+  const caseless = (tokens: readonly Token[]) => tokens.some((token) => CASELESS.test(token.word));
+  if (onlyA.length > 0 && onlyB.length > 0 && (caseless(onlyA) || caseless(onlyB))) return true;
+  return onlyA.some(({ word: one }) => onlyB.some(({ word: other }) => areOpposites(one, other)));
+}
+
+function areOpposites(one: string, other: string): boolean {
+  if (OPPOSITES.get(one)?.has(other)) return true;
+  return NEGATIVE_PREFIXES.some((prefix) => one === prefix + other || other === prefix + one);
+}
