@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+const integer = (low: number, high: number) => z.coerce.number().int().min(low).max(high);
+
+const schema = z.object({
+  /** TCP port of the server; 0 picks a free one. */
+  port: integer(0, 65_535).default(4000),
+  /** Address to listen on. */
+  host: z.string().default('127.0.0.1'),
+  /** PostgreSQL 15+ with pgvector; absent: the embedded database in `dataDirectory`. */
+  databaseUrl: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional(),
+  dataDirectory: z.string().default('./.salient'),
+  /** Connections to PostgreSQL; the embedded database has one. */
+  poolSize: integer(1, 200).default(10),
+  /** The platform administrator's bootstrap key. */
+  adminKey: z.string().min(32, 'must have at least 32 characters').optional(),
+  extractor: z.enum(['rules']).default('rules'),
+  embedding: z.enum(['bundled', 'fake']).default('bundled'),
+  environment: z.enum(['development', 'production', 'test']).default('development'),
+  logLevel: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  /** Largest HTTP body and WebSocket frame, in bytes. */
+  maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
+});
+
+export type Config = Readonly<z.infer<typeof schema>>;
+
+const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
+  port: 'PORT',
+  host: 'SALIENT_HOST',
+  databaseUrl: 'DATABASE_URL',
+  dataDirectory: 'SALIENT_DATA_DIR',
+  poolSize: 'SALIENT_POOL_SIZE',
+  adminKey: 'SALIENT_ADMIN_KEY',
+  extractor: 'SALIENT_EXTRACTOR',
+  embedding: 'SALIENT_EMBEDDING',
+  environment: 'NODE_ENV',
+  logLevel: 'SALIENT_LOG_LEVEL',
+  maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',
+};
+
+/** A setting is wrong; the message names the variable and what it must be, never its value. */
+export class ConfigError extends Error {
+  readonly code = 'BAD_CONFIG';
+}
+
+/**
+ * Validates settings, fills in defaults and freezes the result.
+ * @throws ConfigError naming every variable at fault
+ */
+export function createConfig(settings: Partial<Record<keyof Config, unknown>>): Config {
+  const result = schema.safeParse(settings);
+  if (result.success) return Object.freeze(result.data);
+  const faults = result.error.issues.map((issue) => {
+    const name = ENVIRONMENT_NAMES[issue.path[0] as keyof Config] ?? String(issue.path[0]);
+    return `${name}: ${issue.message}`;
+  });
+  throw new ConfigError(faults.join('; '));
+}

@@ -1,0 +1,20 @@
+/** Reads the environment into plain, unvalidated settings; nothing else in Salient looks at process.env. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  const read = (name: string) => {
+    const value = env[name]?.trim();
+    return value === '' ? undefined : value;
+  };
+  return {
+    port: read('PORT'),
+    host: read('SALIENT_HOST'),
+    databaseUrl: read('DATABASE_URL'),
+    dataDirectory: read('SALIENT_DATA_DIR'),
+    poolSize: read('SALIENT_POOL_SIZE'),
+    adminKey: read('SALIENT_ADMIN_KEY'),
+    extractor: read('SALIENT_EXTRACTOR'),
+    embedding: read('SALIENT_EMBEDDING'),
+    environment: read('NODE_ENV'),
+    logLevel: read('SALIENT_LOG_LEVEL'),
+    maxBodyBytes: read('SALIENT_MAX_BODY_BYTES'),
+  };
+}

@@ -1,0 +1,2 @@
+export { type Config, ConfigError, createConfig } from './config.js';
+export { readEnvironment } from './env.js';

@@ -1,0 +1,22 @@
+import type { Config } from './config/index.js';
+import type { Database } from './db/index.js';
+import type { EmbeddingProvider } from './embedding/index.js';
+import type { EventFeed } from './events/index.js';
+import type { Extractor } from './extraction/index.js';
+import type { JobRunner } from './jobs/index.js';
+import type { Logger } from './log.js';
+
+/** What the features are given, made once in app.ts. None of it holds state that a second server would contradict. */
+export interface Services {
+  readonly config: Config;
+  readonly db: Database;
+  readonly embedding: EmbeddingProvider;
+  /** Row of embedding_model for `embedding.model`. */
+  readonly embeddingModelId: number;
+  readonly extractor: Extractor;
+  readonly feed: EventFeed;
+  readonly jobs: JobRunner;
+  readonly log: Logger;
+  /** The clock of world and knowledge time. */
+  now(): Date;
+}
