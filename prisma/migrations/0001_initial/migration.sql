@@ -145,11 +145,10 @@ CREATE TABLE scope (
 
 -- The lock that a write to a scope takes, and what must be exact under it.
 CREATE TABLE scope_state (
-  tenant_id               uuid NOT NULL,
-  scope_id                integer NOT NULL,
-  user_profile_characters integer NOT NULL DEFAULT 0,
-  documents               bigint NOT NULL DEFAULT 0,
-  document_terms          bigint NOT NULL DEFAULT 0,
+  tenant_id      uuid NOT NULL,
+  scope_id       integer NOT NULL,
+  documents      bigint NOT NULL DEFAULT 0,
+  document_terms bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, scope_id),
   FOREIGN KEY (tenant_id, scope_id) REFERENCES scope (tenant_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 70);
@@ -307,9 +306,11 @@ CREATE TABLE fact_salience (
   baseline_mean         double precision,
   baseline_sigma        double precision,
   baseline_origin       text CHECK (baseline_origin IN ('SCOPE', 'TENANT')),
+  reaffirmed            boolean NOT NULL DEFAULT false,
   interest              double precision,
   challenge             double precision,
   urgency               double precision,
+  urgency_source        text,
   valence               double precision,
   valence_source        text,
   arousal               double precision,

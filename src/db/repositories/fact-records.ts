@@ -45,9 +45,11 @@ export interface SalienceRecord {
   readonly baselineMean: number | null;
   readonly baselineSigma: number | null;
   readonly baselineOrigin: string | null;
+  readonly reaffirmed: boolean;
   readonly interest: number | null;
   readonly challenge: number | null;
   readonly urgency: number | null;
+  readonly urgencySource: string | null;
   readonly valence: number | null;
   readonly valenceSource: string | null;
   readonly arousal: number | null;
@@ -72,6 +74,7 @@ export const FACT_COLUMNS = Prisma.sql`
   s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.distance,
   s.nearest_similarity AS "nearestSimilarity", s.gap_hours AS "gapHours", s.baseline_n AS "baselineN",
   s.baseline_mean AS "baselineMean", s.baseline_sigma AS "baselineSigma", s.baseline_origin AS "baselineOrigin",
+  s.reaffirmed, s.urgency_source AS "urgencySource",
   s.interest, s.challenge, s.urgency, s.valence, s.valence_source AS "valenceSource", s.arousal,
   s.arousal_source AS "arousalSource", s.z, s.spatial_z AS "spatialZ", s.temporal_z AS "temporalZ", s.base,
   s.topic_boost AS "topicBoost", s.valence_factor AS "valenceFactor",
