@@ -227,7 +227,6 @@ export type ScopeScalarFieldEnum = (typeof ScopeScalarFieldEnum)[keyof typeof Sc
 export const ScopeStateScalarFieldEnum = {
   tenantId: 'tenantId',
   scopeId: 'scopeId',
-  userProfileCharacters: 'userProfileCharacters',
   documents: 'documents',
   documentTerms: 'documentTerms'
 } as const
@@ -369,9 +368,11 @@ export const FactSalienceScalarFieldEnum = {
   baselineMean: 'baselineMean',
   baselineSigma: 'baselineSigma',
   baselineOrigin: 'baselineOrigin',
+  reaffirmed: 'reaffirmed',
   interest: 'interest',
   challenge: 'challenge',
   urgency: 'urgency',
+  urgencySource: 'urgencySource',
   valence: 'valence',
   valenceSource: 'valenceSource',
   arousal: 'arousal',

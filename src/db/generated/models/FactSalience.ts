@@ -106,9 +106,11 @@ export type FactSalienceMinAggregateOutputType = {
   baselineMean: number | null
   baselineSigma: number | null
   baselineOrigin: string | null
+  reaffirmed: boolean | null
   interest: number | null
   challenge: number | null
   urgency: number | null
+  urgencySource: string | null
   valence: number | null
   valenceSource: string | null
   arousal: number | null
@@ -145,9 +147,11 @@ export type FactSalienceMaxAggregateOutputType = {
   baselineMean: number | null
   baselineSigma: number | null
   baselineOrigin: string | null
+  reaffirmed: boolean | null
   interest: number | null
   challenge: number | null
   urgency: number | null
+  urgencySource: string | null
   valence: number | null
   valenceSource: string | null
   arousal: number | null
@@ -184,9 +188,11 @@ export type FactSalienceCountAggregateOutputType = {
   baselineMean: number
   baselineSigma: number
   baselineOrigin: number
+  reaffirmed: number
   interest: number
   challenge: number
   urgency: number
+  urgencySource: number
   valence: number
   valenceSource: number
   arousal: number
@@ -283,9 +289,11 @@ export type FactSalienceMinAggregateInputType = {
   baselineMean?: true
   baselineSigma?: true
   baselineOrigin?: true
+  reaffirmed?: true
   interest?: true
   challenge?: true
   urgency?: true
+  urgencySource?: true
   valence?: true
   valenceSource?: true
   arousal?: true
@@ -322,9 +330,11 @@ export type FactSalienceMaxAggregateInputType = {
   baselineMean?: true
   baselineSigma?: true
   baselineOrigin?: true
+  reaffirmed?: true
   interest?: true
   challenge?: true
   urgency?: true
+  urgencySource?: true
   valence?: true
   valenceSource?: true
   arousal?: true
@@ -361,9 +371,11 @@ export type FactSalienceCountAggregateInputType = {
   baselineMean?: true
   baselineSigma?: true
   baselineOrigin?: true
+  reaffirmed?: true
   interest?: true
   challenge?: true
   urgency?: true
+  urgencySource?: true
   valence?: true
   valenceSource?: true
   arousal?: true
@@ -487,9 +499,11 @@ export type FactSalienceGroupByOutputType = {
   baselineMean: number | null
   baselineSigma: number | null
   baselineOrigin: string | null
+  reaffirmed: boolean
   interest: number | null
   challenge: number | null
   urgency: number | null
+  urgencySource: string | null
   valence: number | null
   valenceSource: string | null
   arousal: number | null
@@ -549,9 +563,11 @@ export type FactSalienceWhereInput = {
   baselineMean?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineSigma?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableFilter<"FactSalience"> | string | null
+  reaffirmed?: Prisma.BoolFilter<"FactSalience"> | boolean
   interest?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
+  urgencySource?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   valence?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   valenceSource?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   arousal?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -588,9 +604,11 @@ export type FactSalienceOrderByWithRelationInput = {
   baselineMean?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineSigma?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrderInput | Prisma.SortOrder
+  reaffirmed?: Prisma.SortOrder
   interest?: Prisma.SortOrderInput | Prisma.SortOrder
   challenge?: Prisma.SortOrderInput | Prisma.SortOrder
   urgency?: Prisma.SortOrderInput | Prisma.SortOrder
+  urgencySource?: Prisma.SortOrderInput | Prisma.SortOrder
   valence?: Prisma.SortOrderInput | Prisma.SortOrder
   valenceSource?: Prisma.SortOrderInput | Prisma.SortOrder
   arousal?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -631,9 +649,11 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   baselineMean?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineSigma?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableFilter<"FactSalience"> | string | null
+  reaffirmed?: Prisma.BoolFilter<"FactSalience"> | boolean
   interest?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
+  urgencySource?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   valence?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   valenceSource?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   arousal?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -670,9 +690,11 @@ export type FactSalienceOrderByWithAggregationInput = {
   baselineMean?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineSigma?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrderInput | Prisma.SortOrder
+  reaffirmed?: Prisma.SortOrder
   interest?: Prisma.SortOrderInput | Prisma.SortOrder
   challenge?: Prisma.SortOrderInput | Prisma.SortOrder
   urgency?: Prisma.SortOrderInput | Prisma.SortOrder
+  urgencySource?: Prisma.SortOrderInput | Prisma.SortOrder
   valence?: Prisma.SortOrderInput | Prisma.SortOrder
   valenceSource?: Prisma.SortOrderInput | Prisma.SortOrder
   arousal?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -717,9 +739,11 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   baselineMean?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   baselineSigma?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableWithAggregatesFilter<"FactSalience"> | string | null
+  reaffirmed?: Prisma.BoolWithAggregatesFilter<"FactSalience"> | boolean
   interest?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
+  urgencySource?: Prisma.StringNullableWithAggregatesFilter<"FactSalience"> | string | null
   valence?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   valenceSource?: Prisma.StringNullableWithAggregatesFilter<"FactSalience"> | string | null
   arousal?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
@@ -756,9 +780,11 @@ export type FactSalienceCreateInput = {
   baselineMean?: number | null
   baselineSigma?: number | null
   baselineOrigin?: string | null
+  reaffirmed?: boolean
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
+  urgencySource?: string | null
   valence?: number | null
   valenceSource?: string | null
   arousal?: number | null
@@ -795,9 +821,11 @@ export type FactSalienceUncheckedCreateInput = {
   baselineMean?: number | null
   baselineSigma?: number | null
   baselineOrigin?: string | null
+  reaffirmed?: boolean
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
+  urgencySource?: string | null
   valence?: number | null
   valenceSource?: string | null
   arousal?: number | null
@@ -834,9 +862,11 @@ export type FactSalienceUpdateInput = {
   baselineMean?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  urgencySource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   valence?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   valenceSource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   arousal?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -873,9 +903,11 @@ export type FactSalienceUncheckedUpdateInput = {
   baselineMean?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  urgencySource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   valence?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   valenceSource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   arousal?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -912,9 +944,11 @@ export type FactSalienceCreateManyInput = {
   baselineMean?: number | null
   baselineSigma?: number | null
   baselineOrigin?: string | null
+  reaffirmed?: boolean
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
+  urgencySource?: string | null
   valence?: number | null
   valenceSource?: string | null
   arousal?: number | null
@@ -951,9 +985,11 @@ export type FactSalienceUpdateManyMutationInput = {
   baselineMean?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  urgencySource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   valence?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   valenceSource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   arousal?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -990,9 +1026,11 @@ export type FactSalienceUncheckedUpdateManyInput = {
   baselineMean?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  urgencySource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   valence?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   valenceSource?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   arousal?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1034,9 +1072,11 @@ export type FactSalienceCountOrderByAggregateInput = {
   baselineMean?: Prisma.SortOrder
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
+  reaffirmed?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
+  urgencySource?: Prisma.SortOrder
   valence?: Prisma.SortOrder
   valenceSource?: Prisma.SortOrder
   arousal?: Prisma.SortOrder
@@ -1102,9 +1142,11 @@ export type FactSalienceMaxOrderByAggregateInput = {
   baselineMean?: Prisma.SortOrder
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
+  reaffirmed?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
+  urgencySource?: Prisma.SortOrder
   valence?: Prisma.SortOrder
   valenceSource?: Prisma.SortOrder
   arousal?: Prisma.SortOrder
@@ -1141,9 +1183,11 @@ export type FactSalienceMinOrderByAggregateInput = {
   baselineMean?: Prisma.SortOrder
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
+  reaffirmed?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
+  urgencySource?: Prisma.SortOrder
   valence?: Prisma.SortOrder
   valenceSource?: Prisma.SortOrder
   arousal?: Prisma.SortOrder
@@ -1223,9 +1267,11 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   baselineMean?: boolean
   baselineSigma?: boolean
   baselineOrigin?: boolean
+  reaffirmed?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
+  urgencySource?: boolean
   valence?: boolean
   valenceSource?: boolean
   arousal?: boolean
@@ -1262,9 +1308,11 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   baselineMean?: boolean
   baselineSigma?: boolean
   baselineOrigin?: boolean
+  reaffirmed?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
+  urgencySource?: boolean
   valence?: boolean
   valenceSource?: boolean
   arousal?: boolean
@@ -1301,9 +1349,11 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   baselineMean?: boolean
   baselineSigma?: boolean
   baselineOrigin?: boolean
+  reaffirmed?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
+  urgencySource?: boolean
   valence?: boolean
   valenceSource?: boolean
   arousal?: boolean
@@ -1340,9 +1390,11 @@ export type FactSalienceSelectScalar = {
   baselineMean?: boolean
   baselineSigma?: boolean
   baselineOrigin?: boolean
+  reaffirmed?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
+  urgencySource?: boolean
   valence?: boolean
   valenceSource?: boolean
   arousal?: boolean
@@ -1357,7 +1409,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "interest" | "challenge" | "urgency" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1384,9 +1436,11 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     baselineMean: number | null
     baselineSigma: number | null
     baselineOrigin: string | null
+    reaffirmed: boolean
     interest: number | null
     challenge: number | null
     urgency: number | null
+    urgencySource: string | null
     valence: number | null
     valenceSource: string | null
     arousal: number | null
@@ -1843,9 +1897,11 @@ export interface FactSalienceFieldRefs {
   readonly baselineMean: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly baselineSigma: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly baselineOrigin: Prisma.FieldRef<"FactSalience", 'String'>
+  readonly reaffirmed: Prisma.FieldRef<"FactSalience", 'Boolean'>
   readonly interest: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly challenge: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly urgency: Prisma.FieldRef<"FactSalience", 'Float'>
+  readonly urgencySource: Prisma.FieldRef<"FactSalience", 'String'>
   readonly valence: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly valenceSource: Prisma.FieldRef<"FactSalience", 'String'>
   readonly arousal: Prisma.FieldRef<"FactSalience", 'Float'>

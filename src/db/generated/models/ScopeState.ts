@@ -28,14 +28,12 @@ export type AggregateScopeState = {
 
 export type ScopeStateAvgAggregateOutputType = {
   scopeId: number | null
-  userProfileCharacters: number | null
   documents: number | null
   documentTerms: number | null
 }
 
 export type ScopeStateSumAggregateOutputType = {
   scopeId: number | null
-  userProfileCharacters: number | null
   documents: bigint | null
   documentTerms: bigint | null
 }
@@ -43,7 +41,6 @@ export type ScopeStateSumAggregateOutputType = {
 export type ScopeStateMinAggregateOutputType = {
   tenantId: string | null
   scopeId: number | null
-  userProfileCharacters: number | null
   documents: bigint | null
   documentTerms: bigint | null
 }
@@ -51,7 +48,6 @@ export type ScopeStateMinAggregateOutputType = {
 export type ScopeStateMaxAggregateOutputType = {
   tenantId: string | null
   scopeId: number | null
-  userProfileCharacters: number | null
   documents: bigint | null
   documentTerms: bigint | null
 }
@@ -59,7 +55,6 @@ export type ScopeStateMaxAggregateOutputType = {
 export type ScopeStateCountAggregateOutputType = {
   tenantId: number
   scopeId: number
-  userProfileCharacters: number
   documents: number
   documentTerms: number
   _all: number
@@ -68,14 +63,12 @@ export type ScopeStateCountAggregateOutputType = {
 
 export type ScopeStateAvgAggregateInputType = {
   scopeId?: true
-  userProfileCharacters?: true
   documents?: true
   documentTerms?: true
 }
 
 export type ScopeStateSumAggregateInputType = {
   scopeId?: true
-  userProfileCharacters?: true
   documents?: true
   documentTerms?: true
 }
@@ -83,7 +76,6 @@ export type ScopeStateSumAggregateInputType = {
 export type ScopeStateMinAggregateInputType = {
   tenantId?: true
   scopeId?: true
-  userProfileCharacters?: true
   documents?: true
   documentTerms?: true
 }
@@ -91,7 +83,6 @@ export type ScopeStateMinAggregateInputType = {
 export type ScopeStateMaxAggregateInputType = {
   tenantId?: true
   scopeId?: true
-  userProfileCharacters?: true
   documents?: true
   documentTerms?: true
 }
@@ -99,7 +90,6 @@ export type ScopeStateMaxAggregateInputType = {
 export type ScopeStateCountAggregateInputType = {
   tenantId?: true
   scopeId?: true
-  userProfileCharacters?: true
   documents?: true
   documentTerms?: true
   _all?: true
@@ -194,7 +184,6 @@ export type ScopeStateGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
 export type ScopeStateGroupByOutputType = {
   tenantId: string
   scopeId: number
-  userProfileCharacters: number
   documents: bigint
   documentTerms: bigint
   _count: ScopeStateCountAggregateOutputType | null
@@ -225,7 +214,6 @@ export type ScopeStateWhereInput = {
   NOT?: Prisma.ScopeStateWhereInput | Prisma.ScopeStateWhereInput[]
   tenantId?: Prisma.UuidFilter<"ScopeState"> | string
   scopeId?: Prisma.IntFilter<"ScopeState"> | number
-  userProfileCharacters?: Prisma.IntFilter<"ScopeState"> | number
   documents?: Prisma.BigIntFilter<"ScopeState"> | bigint | number
   documentTerms?: Prisma.BigIntFilter<"ScopeState"> | bigint | number
 }
@@ -233,7 +221,6 @@ export type ScopeStateWhereInput = {
 export type ScopeStateOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
@@ -245,7 +232,6 @@ export type ScopeStateWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ScopeStateWhereInput | Prisma.ScopeStateWhereInput[]
   tenantId?: Prisma.UuidFilter<"ScopeState"> | string
   scopeId?: Prisma.IntFilter<"ScopeState"> | number
-  userProfileCharacters?: Prisma.IntFilter<"ScopeState"> | number
   documents?: Prisma.BigIntFilter<"ScopeState"> | bigint | number
   documentTerms?: Prisma.BigIntFilter<"ScopeState"> | bigint | number
 }, "tenantId_scopeId">
@@ -253,7 +239,6 @@ export type ScopeStateWhereUniqueInput = Prisma.AtLeast<{
 export type ScopeStateOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
   _count?: Prisma.ScopeStateCountOrderByAggregateInput
@@ -269,7 +254,6 @@ export type ScopeStateScalarWhereWithAggregatesInput = {
   NOT?: Prisma.ScopeStateScalarWhereWithAggregatesInput | Prisma.ScopeStateScalarWhereWithAggregatesInput[]
   tenantId?: Prisma.UuidWithAggregatesFilter<"ScopeState"> | string
   scopeId?: Prisma.IntWithAggregatesFilter<"ScopeState"> | number
-  userProfileCharacters?: Prisma.IntWithAggregatesFilter<"ScopeState"> | number
   documents?: Prisma.BigIntWithAggregatesFilter<"ScopeState"> | bigint | number
   documentTerms?: Prisma.BigIntWithAggregatesFilter<"ScopeState"> | bigint | number
 }
@@ -277,7 +261,6 @@ export type ScopeStateScalarWhereWithAggregatesInput = {
 export type ScopeStateCreateInput = {
   tenantId: string
   scopeId: number
-  userProfileCharacters?: number
   documents?: bigint | number
   documentTerms?: bigint | number
 }
@@ -285,7 +268,6 @@ export type ScopeStateCreateInput = {
 export type ScopeStateUncheckedCreateInput = {
   tenantId: string
   scopeId: number
-  userProfileCharacters?: number
   documents?: bigint | number
   documentTerms?: bigint | number
 }
@@ -293,7 +275,6 @@ export type ScopeStateUncheckedCreateInput = {
 export type ScopeStateUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   scopeId?: Prisma.IntFieldUpdateOperationsInput | number
-  userProfileCharacters?: Prisma.IntFieldUpdateOperationsInput | number
   documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -301,7 +282,6 @@ export type ScopeStateUpdateInput = {
 export type ScopeStateUncheckedUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   scopeId?: Prisma.IntFieldUpdateOperationsInput | number
-  userProfileCharacters?: Prisma.IntFieldUpdateOperationsInput | number
   documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -309,7 +289,6 @@ export type ScopeStateUncheckedUpdateInput = {
 export type ScopeStateCreateManyInput = {
   tenantId: string
   scopeId: number
-  userProfileCharacters?: number
   documents?: bigint | number
   documentTerms?: bigint | number
 }
@@ -317,7 +296,6 @@ export type ScopeStateCreateManyInput = {
 export type ScopeStateUpdateManyMutationInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   scopeId?: Prisma.IntFieldUpdateOperationsInput | number
-  userProfileCharacters?: Prisma.IntFieldUpdateOperationsInput | number
   documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -325,7 +303,6 @@ export type ScopeStateUpdateManyMutationInput = {
 export type ScopeStateUncheckedUpdateManyInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   scopeId?: Prisma.IntFieldUpdateOperationsInput | number
-  userProfileCharacters?: Prisma.IntFieldUpdateOperationsInput | number
   documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -338,14 +315,12 @@ export type ScopeStateTenantIdScopeIdCompoundUniqueInput = {
 export type ScopeStateCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
 
 export type ScopeStateAvgOrderByAggregateInput = {
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
@@ -353,7 +328,6 @@ export type ScopeStateAvgOrderByAggregateInput = {
 export type ScopeStateMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
@@ -361,14 +335,12 @@ export type ScopeStateMaxOrderByAggregateInput = {
 export type ScopeStateMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
 
 export type ScopeStateSumOrderByAggregateInput = {
   scopeId?: Prisma.SortOrder
-  userProfileCharacters?: Prisma.SortOrder
   documents?: Prisma.SortOrder
   documentTerms?: Prisma.SortOrder
 }
@@ -386,7 +358,6 @@ export type BigIntFieldUpdateOperationsInput = {
 export type ScopeStateSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   scopeId?: boolean
-  userProfileCharacters?: boolean
   documents?: boolean
   documentTerms?: boolean
 }, ExtArgs["result"]["scopeState"]>
@@ -394,7 +365,6 @@ export type ScopeStateSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type ScopeStateSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   scopeId?: boolean
-  userProfileCharacters?: boolean
   documents?: boolean
   documentTerms?: boolean
 }, ExtArgs["result"]["scopeState"]>
@@ -402,7 +372,6 @@ export type ScopeStateSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
 export type ScopeStateSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   scopeId?: boolean
-  userProfileCharacters?: boolean
   documents?: boolean
   documentTerms?: boolean
 }, ExtArgs["result"]["scopeState"]>
@@ -410,12 +379,11 @@ export type ScopeStateSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
 export type ScopeStateSelectScalar = {
   tenantId?: boolean
   scopeId?: boolean
-  userProfileCharacters?: boolean
   documents?: boolean
   documentTerms?: boolean
 }
 
-export type ScopeStateOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "scopeId" | "userProfileCharacters" | "documents" | "documentTerms", ExtArgs["result"]["scopeState"]>
+export type ScopeStateOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "scopeId" | "documents" | "documentTerms", ExtArgs["result"]["scopeState"]>
 
 export type $ScopeStatePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ScopeState"
@@ -423,7 +391,6 @@ export type $ScopeStatePayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     scopeId: number
-    userProfileCharacters: number
     documents: bigint
     documentTerms: bigint
   }, ExtArgs["result"]["scopeState"]>
@@ -851,7 +818,6 @@ export interface Prisma__ScopeStateClient<T, Null = never, ExtArgs extends runti
 export interface ScopeStateFieldRefs {
   readonly tenantId: Prisma.FieldRef<"ScopeState", 'String'>
   readonly scopeId: Prisma.FieldRef<"ScopeState", 'Int'>
-  readonly userProfileCharacters: Prisma.FieldRef<"ScopeState", 'Int'>
   readonly documents: Prisma.FieldRef<"ScopeState", 'BigInt'>
   readonly documentTerms: Prisma.FieldRef<"ScopeState", 'BigInt'>
 }
