@@ -1,3 +1,4 @@
+import { BundledEmbeddingProvider } from './bundled.js';
 import { FakeEmbeddingProvider } from './fake.js';
 import type { EmbeddingConfig, EmbeddingProvider } from './provider.js';
 
@@ -19,6 +20,6 @@ export async function createEmbeddingProvider(config: EmbeddingConfig): Promise<
     case 'fake':
       return new FakeEmbeddingProvider(config.seed, config.dimensions);
     case 'bundled':
-      throw new Error('The bundled encoder is not part of this build yet.');
+      return new BundledEmbeddingProvider();
   }
 }
