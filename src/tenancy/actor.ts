@@ -44,7 +44,9 @@ export interface TenantActor extends Actor {
  */
 export function requireTenant(actor: Actor): TenantActor {
   if (!actor.tenant) {
-    throw new ForbiddenError('A platform administrator names the tenant by the header X-Salient-Tenant: <slug>');
+    throw new ForbiddenError(
+      'A platform administrator names the tenant by the header X-Salient-Tenant: <slug>',
+    );
   }
   return actor as TenantActor;
 }
@@ -85,11 +87,13 @@ export function resolveContext(
   const agentId = asked.agentId ?? null;
   const userId = asked.userId ?? null;
   if (actor.kind === 'AGENT') {
-    if (agentId && agentId !== actor.agentId) throw new ForbiddenError('An agent acts for itself only', ['agentId']);
+    if (agentId && agentId !== actor.agentId)
+      throw new ForbiddenError('An agent acts for itself only', ['agentId']);
     return { agentId: actor.agentId, userId };
   }
   if (actor.kind === 'USER') {
-    if (userId && userId !== actor.userId) throw new ForbiddenError('A user acts for itself only', ['userId']);
+    if (userId && userId !== actor.userId)
+      throw new ForbiddenError('A user acts for itself only', ['userId']);
     return { agentId, userId: actor.userId };
   }
   return { agentId, userId };

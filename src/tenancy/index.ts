@@ -12,4 +12,16 @@ export {
   type TenantActor,
   type TenantContext,
 } from './actor.js';
+export { audit, changerOf } from './audit.js';
+export { authenticate, type Credentials } from './authenticate.js';
+export { checkName, checkOptionalName } from './input-checks.js';
+export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
+export { toTenantContext } from './tenant-context.js';
 export { factCharacterLimit, type TenantSettings, userProfileBudget } from './tenant-settings.js';
+export {
+  createTenant,
+  pageOfTenants,
+  readTenantBy,
+  type UpdateTenantInput,
+  updateTenant,
+} from './tenants.js';

@@ -16,5 +16,7 @@ export interface TenantKeys {
 
 /** Runs `work` in one transaction as the role that sees this tenant alone (SPEC §1; row-level security applies). */
 export function inTenant<T>(db: Database, tenant: TenantKeys, work: (unit: Unit) => Promise<T>): Promise<T> {
-  return db.withTenant(tenant.id, (tx) => work({ tx, tenantId: tenant.id, content: contentOf(tenant.hashKey) }));
+  return db.withTenant(tenant.id, (tx) =>
+    work({ tx, tenantId: tenant.id, content: contentOf(tenant.hashKey) }),
+  );
 }

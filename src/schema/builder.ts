@@ -1,0 +1,122 @@
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import RelayPlugin from '@pothos/plugin-relay';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { ForbiddenError, SalientError, UnauthenticatedError } from '../errors.js';
+import type { ActorKind } from '../tenancy/index.js';
+import type { GraphQLContext } from './context.js';
+import { parseGlobalId, toGlobalId } from './global-id.js';
+import { DEFAULT_PAGE, MAX_PAGE } from './page.js';
+
+export interface SchemaTypes {
+  Context: GraphQLContext;
+  DefaultFieldNullability: false;
+  DefaultInputFieldRequiredness: false;
+  DefaultNodeNullability: false;
+  DefaultEdgesNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    DateTime: { Input: Date; Output: Date };
+    JSON: { Input: unknown; Output: unknown };
+  };
+  AuthScopes: { roles: readonly ActorKind[] };
+}
+
+/** Most fields that one operation may cost: each field 1, each list times its size. Over it: LIMIT_EXCEEDED. */
+export const MAX_COST = 10_000;
+
+/** Who may call a root field; every one of them names one of these, and a test holds them to it. */
+export const EVERYONE = [
+  'PLATFORM_ADMIN',
+  'TENANT_ADMIN',
+  'TENANT_AUDITOR',
+  'AGENT',
+  'USER',
+] as const satisfies ActorKind[];
+export const PLATFORM = ['PLATFORM_ADMIN'] as const satisfies ActorKind[];
+export const ADMINS = ['PLATFORM_ADMIN', 'TENANT_ADMIN'] as const satisfies ActorKind[];
+export const OVERSEERS = ['PLATFORM_ADMIN', 'TENANT_ADMIN', 'TENANT_AUDITOR'] as const satisfies ActorKind[];
+export const WRITERS = ['PLATFORM_ADMIN', 'TENANT_ADMIN', 'AGENT', 'USER'] as const satisfies ActorKind[];
+
+export const builder = new SchemaBuilder<SchemaTypes>({
+  defaultFieldNullability: false,
+  plugins: [ScopeAuthPlugin, ComplexityPlugin, RelayPlugin],
+  scopeAuth: {
+    authScopes: (context) => ({
+      roles: (kinds) => context.actor !== null && kinds.includes(context.actor.kind),
+    }),
+    // A subscription's field is authorised when it begins; each event again, by the feed.
+    authorizeOnSubscribe: true,
+    treatErrorsAsUnauthorized: false,
+    unauthorizedError: (_parent, context, info) => {
+      if (!context.actor) return new UnauthenticatedError();
+      return new ForbiddenError(
+        `${context.actor.kind} may not use ${info.parentType.name}.${info.fieldName}`,
+      );
+    },
+  },
+  complexity: {
+    defaultComplexity: 1,
+    defaultListMultiplier: 5,
+    limit: { complexity: MAX_COST, breadth: 1_000 },
+    complexityError: (kind, result) =>
+      new SalientError(
+        'LIMIT_EXCEEDED',
+        kind === 'Complexity'
+          ? `The operation costs ${result.complexity}, more than ${result.maxComplexity}: ask for fewer rows or fields`
+          : `The operation's ${kind.toLowerCase()} is more than is allowed`,
+      ),
+  },
+  relay: {
+    cursorType: 'String',
+    encodeGlobalID: (typename, id) => toGlobalId(typename, String(id)),
+    decodeGlobalID: (text) => {
+      // An id that is none finds nothing, exactly as one of a row that does not exist.
+      const parsed = parseGlobalId(text);
+      return parsed ? { typename: parsed.type, id: parsed.id } : { typename: '', id: '' };
+    },
+    idFieldOptions: { description: 'Global id: opaque, stable, unique over all types.' },
+    nodeTypeOptions: { description: 'Anything with a global id.' },
+    pageInfoTypeOptions: { description: 'Where a page stands in its list (Relay).' },
+    hasNextPageFieldOptions: { description: 'Whether rows follow this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether rows come before this page.' },
+    startCursorFieldOptions: { description: "Cursor of the page's first row; null for an empty page." },
+    endCursorFieldOptions: {
+      description: "Cursor of the page's last row; pass it as `after` for the next page.",
+    },
+    edgesFieldOptions: { description: 'The rows of this page, in order.' },
+    nodeFieldOptions: { description: 'The row itself.' },
+    cursorFieldOptions: { description: "The row's place in the list, for `after` and `before`." },
+    pageInfoFieldOptions: { description: 'Whether there is more, and from where.' },
+    firstArgOptions: {
+      description: `Rows from the beginning, or after \`after\`: 1 to ${MAX_PAGE}; ${DEFAULT_PAGE} by default.`,
+    },
+    lastArgOptions: { description: `Rows from the end, or before \`before\`: 1 to ${MAX_PAGE}.` },
+    afterArgOptions: { description: 'Cursor after which to begin.' },
+    beforeArgOptions: { description: 'Cursor before which to end.' },
+    defaultConnectionTypeOptions: { description: 'One page of a list (Relay connection).' },
+    defaultEdgeTypeOptions: { description: 'One row of a page.' },
+    nodeQueryOptions: {
+      description: "Anything by its global id; null where it does not exist or is not the caller's to see.",
+      authScopes: { roles: EVERYONE },
+    },
+    nodesQueryOptions: {
+      description: 'Several by their global ids, in the order asked for; null for each that is not found.',
+      authScopes: { roles: EVERYONE },
+    },
+  },
+});
+
+builder.addScalarType('DateTime', DateTimeResolver, {
+  description:
+    'A point in time, ISO 8601 with zone (`2026-11-30T13:14:45.000Z`); kept and shown in UTC, to the millisecond.',
+});
+builder.addScalarType('JSON', JSONResolver, {
+  description: 'Any JSON value; used for metadata of the host application only.',
+});
+
+builder.queryType({ description: 'Reads. Nothing here changes anything.' });
+builder.mutationType({
+  description: 'Writes. Each takes one `input` and answers with its entity and `errors`, empty on success.',
+});

@@ -1,0 +1,51 @@
+import { inTenant, type Unit } from '../db/index.js';
+import { UnauthenticatedError } from '../errors.js';
+import type { Services } from '../services.js';
+import { type Actor, requireTenant, type TenantActor } from '../tenancy/index.js';
+import { Batches } from './batches.js';
+
+/** What every resolver is given: one per operation, and one per delivered event of a subscription. */
+export interface GraphQLContext {
+  readonly services: Services;
+  /** Null where no credentials came with the request; root fields then answer UNAUTHENTICATED. */
+  readonly actor: Actor | null;
+  readonly requestId: string;
+  readonly batches: Batches;
+}
+
+export function createContext(services: Services, actor: Actor | null, requestId: string): GraphQLContext {
+  return { services, actor, requestId, batches: new Batches() };
+}
+
+/** @throws UnauthenticatedError without credentials */
+export function actorOf(context: GraphQLContext): Actor {
+  if (!context.actor) throw new UnauthenticatedError();
+  return context.actor;
+}
+
+/**
+ * The actor in its tenant.
+ * @throws ForbiddenError when a platform administrator named no tenant
+ */
+export function tenantActorOf(context: GraphQLContext): TenantActor {
+  return requireTenant(actorOf(context));
+}
+
+/**
+ * Reads in the caller's tenant. Reads asked for in the same tick share one short transaction, hence one snapshot,
+ * which spares a list of relations its transaction control.
+ */
+export function readTenant<T>(context: GraphQLContext, read: (unit: Unit) => Promise<T>): Promise<T> {
+  const { tenant } = tenantActorOf(context);
+  return context.batches.together(
+    'read',
+    async (reads) => {
+      return inTenant(context.services.db, tenant, async (unit) => {
+        const results: unknown[] = [];
+        for (const one of reads) results.push(await one(unit));
+        return results;
+      });
+    },
+    read,
+  );
+}

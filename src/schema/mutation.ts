@@ -1,0 +1,106 @@
+import type { FieldMap, InputRef } from '@pothos/core';
+import { BudgetExceededError, ContentRefusedError, SalientError } from '../errors.js';
+import type { ActorKind } from '../tenancy/index.js';
+import { builder, type SchemaTypes } from './builder.js';
+import type { GraphQLContext } from './context.js';
+
+/** Errors of these codes concern the request as a whole and stay at the top level of the answer. */
+const TOP_LEVEL = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'UNAVAILABLE']);
+
+const MutationError = builder.interfaceRef<SalientError>('MutationError').implement({
+  description: 'Why a mutation did not do what was asked. Nothing was written then.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'Stable code, such as `NOT_FOUND` or `BAD_INPUT`.' }),
+    message: t.exposeString('message', {
+      description: 'What is wrong, naming the field and the limit; never holds the content of a memory.',
+    }),
+    path: t.stringList({
+      description: 'The input at fault, from `input` on; empty where no single one is.',
+      resolve: (error) => (error.path.length === 0 ? [] : ['input', ...error.path.map(String)]),
+    }),
+  }),
+  resolveType: (error) => {
+    if (error instanceof ContentRefusedError) return 'ContentRefused';
+    if (error instanceof BudgetExceededError) return 'BudgetExceeded';
+    return 'InputRejected';
+  },
+});
+
+builder.objectRef<SalientError>('InputRejected').implement({
+  description: 'An input is malformed, out of range, unknown, ambiguous or out of date; `code` says which.',
+  interfaces: [MutationError],
+});
+
+builder.objectRef<ContentRefusedError>('ContentRefused').implement({
+  description:
+    'The text may not be stored: it holds instructions, credentials, control characters or the like.',
+  interfaces: [MutationError],
+  fields: (t) => ({
+    category: t.exposeString('category', {
+      description: 'What was found, such as `INSTRUCTION_OVERRIDE` or `TOO_LONG`.',
+    }),
+  }),
+});
+
+builder.objectRef<BudgetExceededError>('BudgetExceeded').implement({
+  description: 'A budget of the tenant has no room for the text. All figures in characters.',
+  interfaces: [MutationError],
+  fields: (t) => ({
+    group: t.exposeString('group', { description: 'The kind of facts that the budget is for.' }),
+    limit: t.exposeInt('limit', { description: 'The budget.' }),
+    current: t.exposeInt('current', { description: 'What is used of it.' }),
+    requested: t.exposeInt('requested', { description: 'What the refused text needs.' }),
+  }),
+});
+
+/** A payload as its resolvers see it: the result, or the errors. */
+export type Payload<Result> = Partial<Result> & { readonly errors: readonly SalientError[] };
+
+type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
+type PayloadFields<Result> = (t: PothosSchemaTypes.ObjectFieldBuilder<Types, Payload<Result>>) => FieldMap;
+
+/**
+ * Defines a mutation by the house rules: one `input`, a payload of its own with `errors`, domain errors as data.
+ * @param name in camelCase; the payload is named after it
+ */
+export function defineMutation<Result extends object, Input>(
+  name: string,
+  options: {
+    description: string;
+    roles: readonly ActorKind[];
+    input: InputRef<Input>;
+    fields: PayloadFields<Result>;
+    resolve: (input: NonNullable<Input>, context: GraphQLContext) => Promise<Result>;
+  },
+): void {
+  const payload = builder.objectRef<Payload<Result>>(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`);
+  payload.implement({
+    description: `Answer of \`${name}\`. On errors every other field is null, and nothing was written.`,
+    fields: options.fields,
+  });
+  builder.objectField(payload, 'errors', (t) =>
+    t.field({
+      type: [MutationError],
+      description: 'Empty on success.',
+      resolve: (parent) => [...parent.errors],
+    }),
+  );
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payload,
+      description: options.description,
+      authScopes: { roles: options.roles },
+      complexity: 10,
+      args: { input: t.arg({ type: options.input, required: true, description: 'What to do.' }) },
+      // The plugins' types cannot follow a payload that is generic; the payload type above says the same.
+      resolve: (async (_root: unknown, args: { input: NonNullable<Input> }, context: GraphQLContext) => {
+        try {
+          return { ...(await options.resolve(args.input, context)), errors: [] };
+        } catch (error) {
+          if (error instanceof SalientError && !TOP_LEVEL.has(error.code)) return { errors: [error] };
+          throw error;
+        }
+      }) as never,
+    }),
+  );
+}

@@ -1,0 +1,145 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import {
+  appendEvents,
+  findTenant,
+  insertEmptyProfile,
+  insertTenant,
+  inTenant,
+  listTenants,
+  updateTenant as updateTenantRow,
+  violates,
+} from '../db/index.js';
+import { BadInputError, ConflictError, NotFoundError } from '../errors.js';
+import { newId } from '../ids.js';
+import type { Services } from '../services.js';
+import type { Actor, OverridePolicy, TenantActor, TenantContext } from './actor.js';
+import { audit, changerOf } from './audit.js';
+import { checkName, checkSlug } from './input-checks.js';
+import { toTenantContext } from './tenant-context.js';
+import { type TenantSettings, tenantSettingsSchema } from './tenant-settings.js';
+
+type Deps = Pick<Services, 'db' | 'now'>;
+
+/**
+ * Creates a tenant with its event stream and an empty salience profile.
+ * @throws ConflictError when the slug is taken
+ */
+export async function createTenant(
+  deps: Deps,
+  actor: Actor,
+  input: { slug: string; name: string; overridePolicy?: OverridePolicy | null },
+): Promise<TenantContext> {
+  const now = deps.now();
+  const tenant = {
+    id: newId(),
+    slug: checkSlug(input.slug),
+    name: checkName(input.name, 'name'),
+    overridePolicy: input.overridePolicy ?? 'ADDITIVE_TOPICS',
+    settings: {},
+    hashKey: new Uint8Array(randomBytes(32)),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  try {
+    await inTenant(deps.db, tenant, async (unit) => {
+      await insertTenant(unit.tx, tenant, randomInt(1, 2 ** 31 - 1), changerOf(actor));
+      await insertEmptyProfile(unit, newId(), { agentId: null, userId: null }, now);
+      await audit(unit, actor, 'createTenant', [tenant.id], now);
+    });
+  } catch (error) {
+    if (violates(error, 'tenant_slug_key')) throw new ConflictError(`slug ${tenant.slug} is taken`, ['slug']);
+    throw error;
+  }
+  return toTenantContext(tenant);
+}
+
+export interface UpdateTenantInput {
+  readonly id: string;
+  readonly name?: string | null;
+  readonly overridePolicy?: OverridePolicy | null;
+  readonly budgets?: TenantSettings['budgets'] | null;
+  readonly memoryContext?: TenantSettings['memoryContext'] | null;
+  readonly gate?: TenantSettings['gate'] | null;
+  readonly expectedVersion?: number | null;
+}
+
+/**
+ * Changes what is given of a tenant; a field left out stays. Every change makes a new version.
+ * @throws ConflictError when `expectedVersion` is not the stored one
+ */
+export async function updateTenant(
+  deps: Deps,
+  actor: TenantActor,
+  input: UpdateTenantInput,
+): Promise<TenantContext> {
+  if (input.id !== actor.tenant.id) throw new NotFoundError('Tenant', ['id']);
+  return inTenant(deps.db, actor.tenant, async (unit) => {
+    const row = await findTenant(unit.tx, { id: input.id });
+    if (!row) throw new NotFoundError('Tenant', ['id']);
+    const stored = toTenantContext(row);
+    if (input.expectedVersion != null && input.expectedVersion !== stored.version) {
+      throw new ConflictError(`the tenant is at version ${stored.version}, not ${input.expectedVersion}`, [
+        'expectedVersion',
+      ]);
+    }
+    const now = deps.now();
+    const changed: TenantContext = {
+      ...stored,
+      name: input.name == null ? stored.name : checkName(input.name, 'name'),
+      overridePolicy: input.overridePolicy ?? stored.overridePolicy,
+      settings: mergeSettings(stored.settings, input),
+      version: stored.version + 1,
+      updatedAt: now,
+    };
+    if (!(await updateTenantRow(unit.tx, changed, stored.version, changerOf(actor)))) {
+      throw new ConflictError('the tenant was changed by someone else meanwhile', ['expectedVersion']);
+    }
+    await audit(unit, actor, 'updateTenant', [stored.id], now);
+    if (changed.overridePolicy !== stored.overridePolicy) {
+      const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;
+      await appendEvents(unit, [event], changerOf(actor), now);
+    }
+    return changed;
+  });
+}
+
+/** Groups of settings that are given are merged key by key; null unsets the key. */
+function mergeSettings(stored: TenantSettings, input: UpdateTenantInput): TenantSettings {
+  const merged: Record<string, unknown> = { ...stored };
+  for (const group of ['budgets', 'memoryContext', 'gate'] as const) {
+    const given = input[group];
+    if (given) merged[group] = { ...stored[group], ...given };
+  }
+  const withoutNulls = JSON.parse(JSON.stringify(merged), (_key, value) => value ?? undefined);
+  const result = tenantSettingsSchema.safeParse(withoutNulls);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const path = issue?.path.map((part) => (typeof part === 'symbol' ? String(part) : part)) ?? [];
+  throw new BadInputError(`${path.join('.')}: ${issue?.message}`, path);
+}
+
+/** The tenant with this id or slug, if the actor may see it: administrators of the platform all, others their own. */
+export async function readTenantBy(
+  deps: Deps,
+  actor: Actor,
+  by: { slug: string } | { id: string },
+): Promise<TenantContext | null> {
+  if (actor.kind !== 'PLATFORM_ADMIN') {
+    const own = actor.tenant;
+    return own && ('id' in by ? by.id === own.id : by.slug === own.slug) ? own : null;
+  }
+  const row = await deps.db.withPlatform((tx) => findTenant(tx, by));
+  return row && toTenantContext(row);
+}
+
+/** Tenants in the order of their creation: all for the platform, one's own for everyone else. */
+export async function pageOfTenants(
+  deps: Deps,
+  actor: Actor,
+  page: { limit: number; after: string | null; before: string | null; backward: boolean },
+): Promise<TenantContext[]> {
+  const rows = await deps.db.withPlatform((tx) => listTenants(tx, page));
+  const visible = actor.kind === 'PLATFORM_ADMIN' ? rows : rows.filter((row) => row.id === actor.tenant?.id);
+  return visible.map(toTenantContext);
+}
