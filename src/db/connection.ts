@@ -1,0 +1,92 @@
+import pg from 'pg';
+import { TransactionAbortedError } from './errors.js';
+import type { DatabaseLog } from './log.js';
+import { requireScope, type TransactionScope } from './transaction-scope.js';
+
+/** How long a new connection may take. Waiting for a free one in the pool is not part of it. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** Connections that nobody used for this long are closed. */
+const IDLE_CONNECTION_MS = 30_000;
+
+/** Called with the text of every statement, before it is sent. */
+export type StatementListener = (sql: string) => void;
+
+export interface PoolOptions {
+  readonly connection: pg.ClientConfig;
+  /** The most connections that are open at a time. */
+  readonly size: number;
+  readonly connectTimeoutMs: number;
+  readonly onStatement: StatementListener;
+  readonly log: DatabaseLog;
+}
+
+/** The pool behind Prisma's adapter. All of its connections are {@link TenantClient}s. */
+export function createPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    ...options.connection,
+    max: options.size,
+    // Not connectionTimeoutMillis: the pool would apply it to the wait for a free connection as well, which Prisma's
+    // maxWait limits.
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    keepAlive: true,
+    Client: class extends TenantClient {
+      constructor(config?: pg.ClientConfig) {
+        super({ ...config, connectionTimeoutMillis: options.connectTimeoutMs }, options.onStatement);
+      }
+    },
+  });
+  pool.on('error', (error) =>
+    options.log('warn', 'an idle database connection was lost', { reason: error.message }),
+  );
+  return pool;
+}
+
+type Query = string | { readonly text: string };
+
+/**
+ * A connection that makes Prisma's transactions tenant transactions: BEGIN also sets the role and the tenant, in one
+ * message; a failed statement is remembered; and a COMMIT that PostgreSQL answers with ROLLBACK is an error instead of
+ * a success. Statements outside of a transaction are refused.
+ */
+class TenantClient extends pg.Client {
+  #scope: TransactionScope | undefined;
+  /** Statements wait for each other here: pg deprecates its own queue. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(config: pg.ClientConfig, onStatement: StatementListener) {
+    super(config);
+    const send = super.query.bind(this) as (query: Query) => Promise<pg.QueryResult>;
+    const run = (query: Query): Promise<pg.QueryResult> => {
+      const result = this.#tail.then(() => this.#run(query, send, onStatement));
+      this.#tail = result.catch(() => {});
+      return result;
+    };
+    this.query = run as unknown as pg.Client['query'];
+  }
+
+  async #run(
+    query: Query,
+    send: (query: Query) => Promise<pg.QueryResult>,
+    onStatement: StatementListener,
+  ): Promise<pg.QueryResult> {
+    const sql = typeof query === 'string' ? query : query.text;
+    if (sql === 'BEGIN') {
+      this.#scope = requireScope();
+      const begin = this.#scope.begin();
+      onStatement(begin);
+      return send(begin);
+    }
+    const scope = this.#scope ?? requireScope();
+    onStatement(sql);
+    if (sql === 'COMMIT' || sql === 'ROLLBACK') this.#scope = undefined;
+    try {
+      const result = await send(query);
+      if (sql === 'COMMIT' && result.command !== 'COMMIT') throw new TransactionAbortedError(scope.failure);
+      if (sql.startsWith('ROLLBACK TO SAVEPOINT')) scope.failure = undefined;
+      return result;
+    } catch (error) {
+      scope.failure ??= error;
+      throw error;
+    }
+  }
+}

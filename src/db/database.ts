@@ -1,0 +1,160 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type pg from 'pg';
+import { UnavailableError } from '../errors.js';
+import { createPool, type PoolOptions } from './connection.js';
+import { DatabaseClosedError, sqlState } from './errors.js';
+import { type Prisma, PrismaClient } from './generated/client.js';
+import { runInScope, TransactionScope } from './transaction-scope.js';
+
+/** What repositories get: Prisma's client bound to one open transaction. */
+export type Transaction = Prisma.TransactionClient;
+
+/** A statement as it was sent, without its parameters. */
+export interface StatementEvent {
+  readonly sql: string;
+}
+
+/** The one way to the data. Closing it waits for the transactions under way. */
+export interface Database extends AsyncDisposable {
+  readonly kind: 'embedded' | 'postgres';
+  /**
+   * Runs `work` in one short transaction as the role `salient_app`, with row-level security bound to the tenant. All
+   * of it is saved, or nothing: it rejects when `work` does, and also when a statement failed and `work` hid that.
+   * After a serialization failure or a deadlock `work` is run again, up to {@link MAX_RETRIES} times, so it must not
+   * have effects outside of the transaction.
+   *
+   * @param tenantId the tenant's UUID
+   * @throws NestedTransactionError inside another transaction
+   * @throws UnavailableError when no connection came free in time, or the server is gone
+   */
+  withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * The same as the role `salient_platform`: it may see tenants, keys, jobs and stream heads of all tenants, and never
+   * content.
+   */
+  withPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Observes every statement sent, those of transaction control included. Returns the way to stop. */
+  onStatement(listener: (event: StatementEvent) => void): () => void;
+}
+
+/** How long a transaction may wait for a connection: the embedded database has one, and bursts stand in line. */
+export const TRANSACTION_MAX_WAIT_MS = 60_000;
+/** How long a transaction may take, from its BEGIN on. */
+export const TRANSACTION_TIMEOUT_MS = 60_000;
+/** How often the work is run again after PostgreSQL asked for it. */
+export const MAX_RETRIES = 3;
+/** The wait before the first retry, at most; it doubles each time, and a random part of it is taken. */
+const RETRY_WAIT_MS = 25;
+/** How long closing waits for the transactions under way. */
+const CLOSE_GRACE_MS = 10_000;
+
+/** serialization_failure and deadlock_detected: the same work may succeed when run again. */
+const RETRYABLE_STATES = new Set(['40001', '40P01']);
+/** Prisma: not reachable, timed out, connection closed, pool exhausted, transaction not started in time. */
+const UNAVAILABLE_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
+/** too_many_connections, admin_shutdown, crash_shutdown, cannot_connect_now. */
+const UNAVAILABLE_STATES = new Set(['53300', '57P01', '57P02', '57P03']);
+
+/** A pool with Prisma in front, and what has to be closed after it. */
+export class PooledDatabase implements Database {
+  readonly #pool: pg.Pool;
+  readonly #prisma: PrismaClient;
+  readonly #listeners = new Set<(event: StatementEvent) => void>();
+  readonly #running = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    readonly kind: 'embedded' | 'postgres',
+    pool: Omit<PoolOptions, 'onStatement'>,
+    private readonly closeServer: () => Promise<void>,
+  ) {
+    this.#pool = createPool({ ...pool, onStatement: (sql) => this.#tell(sql) });
+    this.#prisma = new PrismaClient({
+      adapter: new PrismaPg(this.#pool),
+      errorFormat: 'minimal',
+      transactionOptions: { maxWait: TRANSACTION_MAX_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+    });
+  }
+
+  withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#track(() => this.#withRetries(() => TransactionScope.tenant(tenantId), work));
+  }
+
+  withPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#track(() => this.#withRetries(() => TransactionScope.platform(), work));
+  }
+
+  onStatement(listener: (event: StatementEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await settledWithin([...this.#running], CLOSE_GRACE_MS);
+      await this.#prisma.$disconnect();
+      await this.#pool.end();
+    } finally {
+      await this.closeServer();
+    }
+  }
+
+  #tell(sql: string): void {
+    for (const listener of this.#listeners) listener({ sql });
+  }
+
+  async #track<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new DatabaseClosedError();
+    const running = run();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #withRetries<T>(open: () => TransactionScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let retry = 0; ; retry++) {
+      try {
+        // A scope of its own for each attempt: it remembers what failed.
+        return await runInScope(open(), () => this.#prisma.$transaction(work));
+      } catch (error) {
+        if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(sqlState(error) ?? '')) throw asUnavailable(error);
+        await sleep(Math.random() * RETRY_WAIT_MS * 2 ** retry);
+      }
+    }
+  }
+}
+
+/** A lost connection or a server without room is no fault of the request: it may be sent again. */
+function asUnavailable(error: unknown): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  const notStarted = code === 'P2028' && /Unable to start/.test(String((error as Error).message));
+  const unavailable =
+    notStarted ||
+    (typeof code === 'string' && UNAVAILABLE_CODES.has(code)) ||
+    UNAVAILABLE_STATES.has(sqlState(error) ?? '');
+  if (!unavailable) return error;
+  const converted = new UnavailableError('The database is not available at the moment');
+  converted.cause = error;
+  return converted;
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function settledWithin(running: readonly Promise<unknown>[], milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([Promise.allSettled(running), deadline]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,28 @@
+export {
+  type Database,
+  MAX_RETRIES,
+  type StatementEvent,
+  TRANSACTION_MAX_WAIT_MS,
+  TRANSACTION_TIMEOUT_MS,
+  type Transaction,
+} from './database.js';
+export {
+  constraintName,
+  DatabaseAheadError,
+  DatabaseClosedError,
+  DatabaseError,
+  type DatabaseErrorCode,
+  DatabaseUnreachableError,
+  DataDirectoryInUseError,
+  DataDirectoryUnusableError,
+  MigrationFailedError,
+  NestedTransactionError,
+  PgvectorMissingError,
+  PostgresTooOldError,
+  sqlState,
+  TransactionAbortedError,
+} from './errors.js';
+export { Prisma } from './generated/client.js';
+export type { DatabaseLog, LogLevel } from './log.js';
+export { type DatabaseOptions, DEFAULT_POOL_SIZE, migrateDatabase, openDatabase } from './open.js';
+export { STATEMENT_TIMEOUT_MS } from './transaction-scope.js';
