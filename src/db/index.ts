@@ -1,3 +1,4 @@
+export * from './content/index.js';
 export {
   type Database,
   MAX_RETRIES,
@@ -25,4 +26,5 @@ export {
 export { Prisma } from './generated/client.js';
 export type { DatabaseLog, LogLevel } from './log.js';
 export { type DatabaseOptions, DEFAULT_POOL_SIZE, migrateDatabase, openDatabase } from './open.js';
+export * from './repositories/index.js';
 export { STATEMENT_TIMEOUT_MS } from './transaction-scope.js';

@@ -1,0 +1,153 @@
+import type { Unit } from './unit.js';
+
+/** A fact's retirement (SPEC §1, §2.4). */
+export interface Retirement {
+  readonly factId: string;
+  readonly reason: 'ENDED' | 'WRONG' | 'DUPLICATE' | 'FADED';
+  /** World time of its end, with ENDED; null otherwise. */
+  readonly endedAt: Date | null;
+  readonly supersededBy: string | null;
+}
+
+/**
+ * Retires live facts: they leave the live indexes and keep their history. Edges that no live fact supports any more
+ * are retired with them. Already retired ones stay as they are. One statement.
+ * @returns the ids that were retired
+ */
+export async function retireFacts(
+  unit: Unit,
+  retirements: readonly Retirement[],
+  at: Date,
+): Promise<string[]> {
+  if (retirements.length === 0) return [];
+  const rows = await unit.tx.$queryRaw<{ id: string }[]>`
+    WITH input AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(retirements)}::jsonb)
+        AS r("factId" uuid, reason text, "endedAt" timestamptz, "supersededBy" uuid)
+    ), retired AS (
+      UPDATE fact f SET retired_at = ${at}::timestamptz, retire_reason = i.reason, ended_at = i."endedAt",
+                        superseded_by = i."supersededBy"
+      FROM input i
+      WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.id = i."factId" AND f.retired_at IS NULL
+      RETURNING f.id, f.scope_id, f.terms, f.ended_at
+    ), vectors AS (
+      UPDATE fact_embedding e SET live = false FROM retired r WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.fact_id = r.id
+    ), terms AS (
+      UPDATE posting p SET live = false FROM retired r WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.document_id = r.id
+    ), counted AS (
+      UPDATE scope_state st SET documents = st.documents - n.documents, document_terms = st.document_terms - n.terms
+      FROM (SELECT scope_id, count(*) AS documents, sum(terms) AS terms FROM retired GROUP BY scope_id) n
+      WHERE st.tenant_id = ${unit.tenantId}::uuid AND st.scope_id = n.scope_id
+    ), support AS (
+      -- what each of their edges has left; this statement does not see its own update, hence the anti-join
+      SELECT es.edge_id, count(*) FILTER (WHERE r.id IS NOT NULL) AS lost, max(r.ended_at) AS ended_at,
+             count(*) FILTER (WHERE r.id IS NULL AND f.retired_at IS NULL) AS kept
+      FROM edge_source es
+      JOIN fact f ON f.tenant_id = es.tenant_id AND f.id = es.fact_id
+      LEFT JOIN retired r ON r.id = es.fact_id
+      WHERE es.tenant_id = ${unit.tenantId}::uuid
+        AND es.edge_id IN (SELECT edge_id FROM edge_source WHERE tenant_id = ${unit.tenantId}::uuid AND fact_id IN (SELECT id FROM retired))
+      GROUP BY es.edge_id
+    ), edges AS (
+      UPDATE edge e
+      SET weight = greatest(1, e.weight - s.lost),
+          retired_at = CASE WHEN s.kept = 0 THEN ${at}::timestamptz END,
+          ended_at = CASE WHEN s.kept = 0 THEN s.ended_at END
+      FROM support s WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.id = s.edge_id AND e.retired_at IS NULL
+    )
+    SELECT id FROM retired`;
+  return rows.map((row) => row.id);
+}
+
+/**
+ * Removes a fact with its numbers, vectors, postings, mentions, and the edges and entities that it alone supported;
+ * redacts its source messages and takes them out of the indexes; leaves a tombstone (SPEC §9). Superseded facts that
+ * pointed at it point at what superseded it, so that chains stay readable. The fact's row goes last.
+ */
+export async function forgetFactRows(
+  unit: Unit,
+  fact: { readonly id: string; readonly scopeId: number; readonly supersededBy: string | null },
+  redactSources: boolean,
+  at: Date,
+): Promise<{ redactedMessages: number }> {
+  const { tx, tenantId } = unit;
+  const redacted = redactSources ? await redactSourceMessages(unit, fact.id, at) : 0;
+  await tx.$queryRaw`
+    WITH gone AS (
+      SELECT id, scope_id, text_hash, terms, retired_at FROM fact WHERE tenant_id = ${tenantId}::uuid AND id = ${fact.id}::uuid
+    ), tomb AS (
+      INSERT INTO tombstone (tenant_id, scope_id, text_hash, forgotten_at)
+      SELECT ${tenantId}::uuid, scope_id, text_hash, ${at}::timestamptz FROM gone
+      ON CONFLICT (tenant_id, scope_id, text_hash) DO UPDATE SET forgotten_at = excluded.forgotten_at
+    ), terms AS (
+      DELETE FROM posting WHERE tenant_id = ${tenantId}::uuid AND document_id = ${fact.id}::uuid
+    ), counted AS (
+      UPDATE scope_state st SET documents = st.documents - 1, document_terms = st.document_terms - g.terms
+      FROM gone g WHERE st.tenant_id = ${tenantId}::uuid AND st.scope_id = g.scope_id AND g.retired_at IS NULL
+    ), relinked AS (
+      UPDATE fact SET superseded_by = ${fact.supersededBy}::uuid WHERE tenant_id = ${tenantId}::uuid AND superseded_by = ${fact.id}::uuid
+    ), support AS (
+      SELECT es.edge_id, count(*) FILTER (WHERE es.fact_id <> ${fact.id}::uuid) AS kept,
+             bool_or(es.fact_id <> ${fact.id}::uuid AND f.retired_at IS NULL) AS live
+      FROM edge_source es JOIN fact f ON f.tenant_id = es.tenant_id AND f.id = es.fact_id
+      WHERE es.tenant_id = ${tenantId}::uuid
+        AND es.edge_id IN (SELECT edge_id FROM edge_source WHERE tenant_id = ${tenantId}::uuid AND fact_id = ${fact.id}::uuid)
+      GROUP BY es.edge_id
+    ), weakened AS (
+      UPDATE edge e SET weight = greatest(1, e.weight - 1),
+                        retired_at = coalesce(e.retired_at, CASE WHEN NOT s.live THEN ${at}::timestamptz END)
+      FROM support s, gone g
+      WHERE e.tenant_id = ${tenantId}::uuid AND e.id = s.edge_id AND s.kept > 0 AND g.retired_at IS NULL
+    ), untied AS (
+      DELETE FROM edge e USING support s WHERE e.tenant_id = ${tenantId}::uuid AND e.id = s.edge_id AND s.kept = 0
+    )
+    DELETE FROM entity en
+    WHERE en.tenant_id = ${tenantId}::uuid
+      AND en.id IN (SELECT entity_id FROM fact_entity WHERE tenant_id = ${tenantId}::uuid AND fact_id = ${fact.id}::uuid)
+      AND NOT EXISTS (SELECT FROM fact_entity o WHERE o.tenant_id = en.tenant_id AND o.entity_id = en.id AND o.fact_id <> ${fact.id}::uuid)`;
+  await tx.fact.delete({ where: { tenantId_id: { tenantId, id: fact.id } }, select: { id: true } });
+  return { redactedMessages: redacted };
+}
+
+async function redactSourceMessages(unit: Unit, factId: string, at: Date): Promise<number> {
+  const rows = await unit.tx.$queryRaw<{ redacted: number }[]>`
+    WITH redacted AS (
+      UPDATE message m SET content = ${unit.content.seal('')}::bytea, characters = 0, redacted_at = ${at}::timestamptz
+      FROM fact_source fs
+      WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid AND m.tenant_id = fs.tenant_id
+        AND m.id = fs.message_id AND m.redacted_at IS NULL
+      RETURNING m.id
+    ), vectors AS (
+      DELETE FROM message_embedding e USING redacted r WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.message_id = r.id
+    ), terms AS (
+      DELETE FROM posting p USING redacted r WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.document_id = r.id
+      RETURNING p.document_id, p.scope_id, p.length
+    ), counted AS (
+      UPDATE scope_state st SET documents = st.documents - n.documents, document_terms = st.document_terms - n.terms
+      FROM (SELECT scope_id, count(*) AS documents, sum(length) AS terms
+            FROM (SELECT DISTINCT document_id, scope_id, length FROM terms) d GROUP BY scope_id) n
+      WHERE st.tenant_id = ${unit.tenantId}::uuid AND st.scope_id = n.scope_id
+    )
+    SELECT count(*)::int AS redacted FROM redacted`;
+  return rows[0]?.redacted ?? 0;
+}
+
+/** Pins or unpins, and stores the importance that shows from now on. */
+export async function setPinned(unit: Unit, factId: string, pinned: boolean, current: number): Promise<void> {
+  await unit.tx.factSalience.update({
+    where: { tenantId_factId: { tenantId: unit.tenantId, factId } },
+    data: { pinned, current, told: current },
+    select: { factId: true },
+  });
+}
+
+/** An explicit statement of what was forgotten clears its tombstone (SPEC §9). */
+export async function clearTombstones(
+  unit: Unit,
+  scopeId: number,
+  textHashes: readonly Uint8Array<ArrayBuffer>[],
+): Promise<void> {
+  await unit.tx.tombstone.deleteMany({
+    where: { tenantId: unit.tenantId, scopeId, textHash: { in: [...textHashes] } },
+  });
+}
