@@ -193,6 +193,11 @@ describe('encodeImportance: modulation', () => {
     expect(breakdown.decayResistance).toBeCloseTo(1 + 0.65 * 0.75, 9);
   });
 
+  it('takes a return after a long gap for stirring too', () => {
+    const breakdown = score({ distance: 0.2, nearestSimilarity: 0.9, gapHours: 180 * 24 });
+    expect(breakdown.arousal).toBeCloseTo(1.4 / 4, 9);
+  });
+
   it('multiplies all of it and clamps once, at the end', () => {
     const settings = {
       topics: [topic({ similarity: 1 })],

@@ -189,6 +189,7 @@ describe('isWorthTelling', () => {
     [5, 5.25, true],
     [5.25, 5, true],
     [5.1, 4.85, true],
+    [0.1, 0.35, true],
     [5, 5.2499, false],
     [5, 5, false],
   ])('from %s to %s: %s', (told, current, worth) => {

@@ -37,6 +37,7 @@ describe('namesIdentity', () => {
     ['', says('anything')],
     ['   ', says('any thing', '')],
     ['京', says('東京タワー')],
+    ['a', says('𐐨a and a𐐨')],
     ['a', says('𝒜b and bа')],
   ])('does not find %o in %o', (term, fact) => {
     expect(namesIdentity(term, fact)).toBe(false);

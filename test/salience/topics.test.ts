@@ -95,6 +95,11 @@ describe('topicBoost', () => {
       expect(topicBoost([tenants, own, users], true).boost).toBeCloseTo(0.45, 12);
     });
 
+    it("are the tenant's alone: an agent's interest gives no protection", () => {
+      const agents = topic({ origin: 'AGENT', similarity: 0.9 });
+      expect(topicBoost([agents, users], true).boost).toBeCloseTo(0.09, 12);
+    });
+
     it('give no protection where none matches', () => {
       expect(topicBoost([topic({ similarity: 0.2 }), users], true).boost).toBeCloseTo(0.09, 12);
     });
