@@ -16,8 +16,7 @@ function clusterPath(dataDirectory: string): string {
 
 /**
  * Makes sure that the data directory holds a PostgreSQL cluster and returns its path. A new one is unpacked from the
- * template of the build (0.2 s), or, where there is none, made by initdb (7 s); either way next to its place and then
- * renamed, so that an interrupted first start leaves nothing half made. Call it while holding the directory's lock.
+ * template (0.3 s), or, where there is none, made by initdb (7 s); either way next to its place and then renamed, so that an interrupted first start leaves nothing half made. Call it while holding the directory's lock.
  *
  * @throws DataDirectoryUnusableError when the directory holds something else, or data of another PostgreSQL
  */

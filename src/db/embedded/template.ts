@@ -1,38 +1,41 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 /**
- * An empty cluster, packed into one file, that makes the first start quick. It is part of the build (see
- * scripts/copy-assets.mjs); without it, or when it does not fit, initdb does the same in 7 s.
+ * An empty cluster with pgvector, packed into one file, that makes the first start quick: initdb takes 7 s in
+ * WebAssembly, unpacking this 0.3 s. `npm run generate` makes it anew when the PGlite packages change, and
+ * `npm run check` finds out when that was forgotten. Without it, or when it is damaged, initdb does the same.
  *
- * The file: brotli of a line of JSON, `[{ path, size }]` (size −1 for a directory), followed by the files' bytes.
+ * The file: brotli of a line of JSON (a {@link Manifest}), followed by the files' bytes.
  */
+const TEMPLATE = fileURLToPath(new URL('./cluster.br', import.meta.url));
 
 interface Entry {
   readonly path: string;
-  /** Bytes; −1 for a directory. */
+  /** Bytes; {@link DIRECTORY} for a directory. */
   readonly size: number;
+}
+
+interface Manifest {
+  /** The packages that made the cluster, with their versions. */
+  readonly madeBy: string;
+  readonly entries: readonly Entry[];
 }
 
 const DIRECTORY = -1;
 const NEWLINE = 0x0a;
 
-/** Where the build puts the template: beside the compiled worker, also when running from source. */
-export function templatePath(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return join(here.replace(/([\\/])src([\\/]db[\\/]embedded)$/, '$1dist$2'), 'cluster.br');
-}
-
 /** Packs the cluster at `directory`, which no server has open. */
-export async function packTemplate(directory: string): Promise<Buffer> {
+export async function packTemplate(directory: string, madeBy: string): Promise<Buffer> {
   const entries: Entry[] = [];
   const contents: Buffer[] = [];
-  for (const item of (await readdir(directory, { recursive: true, withFileTypes: true })).sort(byPath)) {
-    const path = relative(directory, join(item.parentPath, item.name));
+  const items = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = items.map((item) => ({ item, path: relative(directory, join(item.parentPath, item.name)) }));
+  // Directories come before what is in them.
+  for (const { item, path } of paths.sort((a, b) => (a.path < b.path ? -1 : 1))) {
     if (item.isDirectory()) {
       entries.push({ path, size: DIRECTORY });
     } else if (item.isFile() && item.name !== 'postmaster.pid') {
@@ -41,38 +44,38 @@ export async function packTemplate(directory: string): Promise<Buffer> {
       contents.push(content);
     }
   }
-  const packed = Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]);
+  const manifest: Manifest = { madeBy, entries };
+  const packed = Buffer.concat([Buffer.from(`${JSON.stringify(manifest)}\n`), ...contents]);
   return brotliCompressSync(packed, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 },
+    params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
   });
 }
 
-function byPath(a: { parentPath: string; name: string }, b: { parentPath: string; name: string }): number {
-  return join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1;
+/** What made the template at hand; undefined when there is none. */
+export async function templateMadeBy(): Promise<string | undefined> {
+  if (!existsSync(TEMPLATE)) return undefined;
+  return open(await readFile(TEMPLATE)).manifest.madeBy;
 }
 
 /**
- * Unpacks the build's template into the new directory `target`.
+ * Unpacks the template into the new directory `target`.
  * @returns false, and leaves no directory, when there is no template or it is damaged
  */
-export async function unpackTemplate(target: string, template = templatePath()): Promise<boolean> {
+export async function unpackTemplate(target: string, template = TEMPLATE): Promise<boolean> {
   if (!existsSync(template)) return false;
   try {
-    const packed = brotliDecompressSync(await readFile(template));
-    const end = packed.indexOf(NEWLINE);
-    const entries = JSON.parse(packed.toString('utf8', 0, end)) as Entry[];
+    const { manifest, content } = open(await readFile(template));
     await mkdir(target, { mode: 0o700 });
-    let offset = end + 1;
-    for (const { path, size } of entries) {
+    let offset = 0;
+    for (const { path, size } of manifest.entries) {
       if (size === DIRECTORY) {
         await mkdir(join(target, path), { mode: 0o700 });
       } else {
-        if (offset + size > packed.length) throw new Error('the template is cut off');
-        await writeFile(join(target, path), packed.subarray(offset, offset + size), { mode: 0o600 });
+        if (offset + size > content.length) throw new Error('the template is cut off');
+        await writeFile(join(target, path), content.subarray(offset, offset + size), { mode: 0o600 });
         offset += size;
       }
     }
-    await chmod(target, 0o700);
     return true;
   } catch {
     await rm(target, { recursive: true, force: true });
@@ -80,7 +83,11 @@ export async function unpackTemplate(target: string, template = templatePath()):
   }
 }
 
-/** A name for cached templates: changes with the PGlite package that made it. */
-export function templateKey(pgliteVersion: string, pgvectorVersion: string): string {
-  return createHash('sha256').update(`1 ${pgliteVersion} ${pgvectorVersion}`).digest('hex').slice(0, 16);
+function open(template: Buffer): { manifest: Manifest; content: Buffer } {
+  const packed = brotliDecompressSync(template);
+  const end = packed.indexOf(NEWLINE);
+  return {
+    manifest: JSON.parse(packed.toString('utf8', 0, end)) as Manifest,
+    content: packed.subarray(end + 1),
+  };
 }

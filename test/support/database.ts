@@ -1,0 +1,50 @@
+import pg from 'pg';
+import { inject } from 'vitest';
+import { PooledDatabase } from '../../src/db/database.js';
+import type { Database } from '../../src/db/index.js';
+import { silentLog } from '../../src/db/log.js';
+
+/** True when the tests run on a PostgreSQL server: `describe.runIf(isPostgres)` for what needs several connections. */
+export const isPostgres = process.env['SALIENT_TEST_DATABASE_URL'] !== undefined;
+
+/** A new connection to an embedded database may have to wait for another file's transaction. */
+const CONNECT_TIMEOUT_MS = 30_000;
+const POSTGRES_POOL_SIZE = 8;
+
+/**
+ * Connects to the database that all test files share; each file closes its own connection. Test files run side by side
+ * in it, so a test makes its own tenants and looks at nothing else.
+ */
+export async function testDatabase(): Promise<Database> {
+  const { kind, connection } = inject('salientDatabase');
+  const size = kind === 'embedded' ? 1 : POSTGRES_POOL_SIZE;
+  return new PooledDatabase(
+    kind,
+    { connection, size, connectTimeoutMs: CONNECT_TIMEOUT_MS, log: silentLog },
+    async () => {},
+  );
+}
+
+/** A plain connection to the shared database as the owner of its tables, whom row-level security does not stop. */
+export async function ownerClient(): Promise<pg.Client> {
+  const client = new pg.Client({ ...inject('salientDatabase').connection });
+  await client.connect();
+  return client;
+}
+
+const TRANSACTION_CONTROL =
+  /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE SAVEPOINT|SET LOCAL|SELECT set_config)\b/i;
+
+/** Runs `work` and returns the statements that it sent, in order, without those of transaction control. */
+export async function countStatements(db: Database, work: () => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = [];
+  const stop = db.onStatement(({ sql }) => {
+    if (!TRANSACTION_CONTROL.test(sql)) statements.push(sql);
+  });
+  try {
+    await work();
+  } finally {
+    stop();
+  }
+  return statements;
+}
