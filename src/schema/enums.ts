@@ -1,4 +1,4 @@
-import type { FACT_KINDS } from '../extraction/index.js';
+import type { FACT_KINDS } from '../text/index.js';
 import type { ACTOR_KINDS, OVERRIDE_POLICIES } from '../tenancy/index.js';
 import { builder } from './builder.js';
 

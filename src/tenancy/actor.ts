@@ -98,3 +98,6 @@ export function resolveContext(
   }
   return { agentId, userId };
 }
+
+/** Who acts when nobody does: facts that extraction learned. */
+export const EXTRACTION_ACTOR = { kind: 'EXTRACTION', id: null } as const;

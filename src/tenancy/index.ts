@@ -2,6 +2,7 @@ export {
   ACTOR_KINDS,
   type Actor,
   type ActorKind,
+  EXTRACTION_ACTOR,
   mayRead,
   OVERRIDE_POLICIES,
   type OverridePolicy,
@@ -14,6 +15,7 @@ export {
 } from './actor.js';
 export { audit, changerOf } from './audit.js';
 export { authenticate, type Credentials } from './authenticate.js';
+export { idempotencyKeyOf, once, retryOnSameKey } from './idempotency.js';
 export { checkName, checkOptionalName } from './input-checks.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
 export { toTenantContext } from './tenant-context.js';

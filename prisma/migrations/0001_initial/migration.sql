@@ -197,6 +197,7 @@ CREATE TABLE message (
   speaker     bytea,
   external_id text,
   flags       text[] NOT NULL DEFAULT '{}',
+  extract     boolean NOT NULL DEFAULT true,
   sent_at     timestamptz(3),
   recorded_at timestamptz(3) NOT NULL,
   redacted_at timestamptz(3),
@@ -234,7 +235,7 @@ CREATE TABLE extraction_run (
   PRIMARY KEY (tenant_id, id),
   FOREIGN KEY (tenant_id, session_id) REFERENCES session (tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX extraction_run_session_idx ON extraction_run (tenant_id, session_id, started_at);
+CREATE INDEX extraction_run_session_idx ON extraction_run (tenant_id, session_id, to_seq);
 
 -- ── Facts: immutable text, hot numbers and vectors in three tables ───────────────────────────────────────────
 

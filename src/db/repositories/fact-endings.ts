@@ -1,10 +1,11 @@
+import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** A fact's retirement (SPEC §1, §2.4). */
 export interface Retirement {
   readonly factId: string;
   readonly reason: 'ENDED' | 'WRONG' | 'DUPLICATE' | 'FADED';
-  /** World time of its end, with ENDED; null otherwise. */
+  /** World time of its end, with ENDED (never before its validFrom); null otherwise. */
   readonly endedAt: Date | null;
   readonly supersededBy: string | null;
 }
@@ -25,7 +26,8 @@ export async function retireFacts(
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(retirements)}::jsonb)
         AS r("factId" uuid, reason text, "endedAt" timestamptz, "supersededBy" uuid)
     ), retired AS (
-      UPDATE fact f SET retired_at = ${at}::timestamptz, retire_reason = i.reason, ended_at = i."endedAt",
+      UPDATE fact f SET retired_at = ${at}::timestamptz, retire_reason = i.reason,
+                        ended_at = CASE WHEN i."endedAt" IS NOT NULL THEN greatest(i."endedAt", f.valid_from) END,
                         superseded_by = i."supersededBy"
       FROM input i
       WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.id = i."factId" AND f.retired_at IS NULL
@@ -141,13 +143,11 @@ export async function setPinned(unit: Unit, factId: string, pinned: boolean, cur
   });
 }
 
-/** An explicit statement of what was forgotten clears its tombstone (SPEC §9). */
-export async function clearTombstones(
-  unit: Unit,
-  scopeId: number,
-  textHashes: readonly Uint8Array<ArrayBuffer>[],
-): Promise<void> {
-  await unit.tx.tombstone.deleteMany({
-    where: { tenantId: unit.tenantId, scopeId, textHash: { in: [...textHashes] } },
-  });
+/** An explicit statement of what was forgotten clears its tombstones (SPEC §9), of the scope that it is made in. */
+export async function clearTombstones(unit: Unit, scope: ScopeOwner, textHash: Uint8Array): Promise<void> {
+  await unit.tx.$executeRaw`
+    DELETE FROM tombstone t USING scope s
+    WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.text_hash = ${textHash}::bytea AND s.tenant_id = t.tenant_id
+      AND s.id = t.scope_id AND s.agent_id IS NOT DISTINCT FROM ${scope.agentId}::uuid
+      AND s.user_id IS NOT DISTINCT FROM ${scope.userId}::uuid`;
 }

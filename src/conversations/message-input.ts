@@ -1,0 +1,85 @@
+import { contentOf, type NewMessage } from '../db/index.js';
+import { BadInputError } from '../errors.js';
+import { newId } from '../ids.js';
+import type { Services } from '../services.js';
+import { checkOptionalName, type TenantContext } from '../tenancy/index.js';
+import { analyzeDocument, scanMessage } from '../text/index.js';
+
+export interface MessageInput {
+  readonly role: 'USER' | 'ASSISTANT' | 'SYSTEM' | 'TOOL';
+  readonly content: string;
+  readonly externalId?: string | null;
+  readonly speaker?: string | null;
+  readonly sentAt?: Date | null;
+}
+
+/** Most messages of one append, and the longest content of one, in characters. */
+export const MAX_MESSAGES = 200;
+export const MAX_MESSAGE_CHARACTERS = 32_000;
+const MAX_APPEND_CHARACTERS = 1_000_000;
+
+/**
+ * Checks the messages of an append. What they say is kept whatever it is (SPEC §2.5); only what cannot be stored is
+ * refused: blank, NUL and other control characters but line breaks and tabs, broken Unicode.
+ * @throws BadInputError naming the message and the limit; nothing is stored then
+ */
+export function checkMessages(messages: readonly MessageInput[]): MessageInput[] {
+  if (messages.length === 0 || messages.length > MAX_MESSAGES) {
+    throw new BadInputError(`messages must be 1 to ${MAX_MESSAGES}, not ${messages.length}`, ['messages']);
+  }
+  const total = messages.reduce((sum, message) => sum + message.content.length, 0);
+  if (total > MAX_APPEND_CHARACTERS) {
+    throw new BadInputError(
+      `messages must have at most ${MAX_APPEND_CHARACTERS} characters together, not ${total}`,
+      ['messages'],
+    );
+  }
+  return messages.map((message, index) => {
+    const path = ['messages', index, 'content'];
+    const content = message.content.normalize('NFC');
+    if (content.trim() === '') throw new BadInputError('content must not be blank', path);
+    if (content.length > MAX_MESSAGE_CHARACTERS) {
+      throw new BadInputError(
+        `content must have at most ${MAX_MESSAGE_CHARACTERS} characters, not ${content.length}`,
+        path,
+      );
+    }
+    if (!content.isWellFormed())
+      throw new BadInputError('content must be well-formed Unicode, without lone surrogates', path);
+    if (/[^\P{Cc}\n\r\t]/u.test(content))
+      throw new BadInputError('content must not hold control characters', path);
+    return {
+      role: message.role,
+      content,
+      externalId: checkOptionalName(message.externalId, 'externalId'),
+      speaker: checkOptionalName(message.speaker, 'speaker'),
+      sentAt: message.sentAt ?? null,
+    };
+  });
+}
+
+/** Computes flags, terms and vectors of checked messages, outside of any transaction. */
+export async function prepareMessages(
+  deps: Pick<Services, 'embedding'>,
+  tenant: TenantContext,
+  messages: readonly MessageInput[],
+): Promise<NewMessage[]> {
+  const content = contentOf(tenant.hashKey);
+  const windows = await deps.embedding.embedWindows(messages.map((message) => message.content));
+  return messages.map((message, index) => {
+    const { terms, length } = analyzeDocument(message.content);
+    return {
+      id: newId(),
+      role: message.role,
+      content: message.content,
+      characters: message.content.length,
+      speaker: message.speaker ?? null,
+      externalId: message.externalId ?? null,
+      flags: scanMessage(message.content),
+      sentAt: message.sentAt ?? null,
+      terms: terms.map(({ term, count }) => ({ term: content.term(term), count })),
+      length,
+      windows: windows[index] ?? [],
+    };
+  });
+}

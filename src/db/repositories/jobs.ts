@@ -1,0 +1,80 @@
+import type { Transaction } from '../index.js';
+import { type IdPage, idPage } from './members.js';
+import type { Unit } from './unit.js';
+
+/** A job as consoles see it; no content. */
+export interface JobRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly strategy: string | null;
+  readonly total: number | null;
+  readonly processed: number;
+  readonly changed: number;
+  readonly failed: number;
+  readonly error: string | null;
+  readonly requestedAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+const COLUMNS = {
+  id: true,
+  kind: true,
+  status: true,
+  strategy: true,
+  total: true,
+  processed: true,
+  changed: true,
+  failed: true,
+  error: true,
+  requestedAt: true,
+  startedAt: true,
+  finishedAt: true,
+} as const;
+
+/** Rescoring jobs of the tenant, newest first by default order of ids. */
+export async function listRescoreJobs(
+  unit: Unit,
+  page: IdPage,
+  statuses: readonly string[] | null,
+): Promise<JobRow[]> {
+  const { AND, ...rest } = idPage(page);
+  return unit.tx.job.findMany({
+    where: {
+      tenantId: unit.tenantId,
+      kind: 'RESCORE',
+      AND,
+      ...(statuses ? { status: { in: [...statuses] } } : {}),
+    },
+    ...rest,
+    select: COLUMNS,
+  });
+}
+
+export async function rescoreJobsByIds(unit: Unit, ids: readonly string[]): Promise<JobRow[]> {
+  return unit.tx.job.findMany({
+    where: { tenantId: unit.tenantId, kind: 'RESCORE', id: { in: [...ids] } },
+    select: COLUMNS,
+  });
+}
+
+/** An extraction that waits for somebody to do it. */
+export interface OpenExtraction {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly hashKey: Uint8Array;
+}
+
+/** Extraction jobs of all tenants that are due and were asked for before `before`: their process has ended, or is slow. */
+export async function openExtractions(
+  tx: Transaction,
+  before: Date,
+  limit: number,
+): Promise<OpenExtraction[]> {
+  return tx.$queryRaw<OpenExtraction[]>`
+    SELECT j.tenant_id AS "tenantId", j.subject_id AS "sessionId", t.hash_key AS "hashKey"
+    FROM job j JOIN tenant t ON t.id = j.tenant_id AND t.deleted_at IS NULL
+    WHERE j.kind = 'EXTRACTION' AND j.status IN ('QUEUED', 'RUNNING') AND j.run_after <= ${before}::timestamptz
+    ORDER BY j.run_after LIMIT ${limit}::int`;
+}

@@ -1,0 +1,209 @@
+import { hexOf } from '../content/index.js';
+import type { ScopeOwner } from './scopes.js';
+import type { SessionRow } from './sessions.js';
+import type { Unit } from './unit.js';
+
+/** A message, content opened; `content` is empty once it was redacted. */
+export interface MessageRecord extends ScopeOwner {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly scopeId: number;
+  readonly seq: number;
+  readonly role: string;
+  readonly content: string;
+  readonly speaker: string | null;
+  readonly externalId: string | null;
+  readonly flags: readonly string[];
+  readonly sentAt: Date | null;
+  readonly recordedAt: Date;
+  readonly redactedAt: Date | null;
+}
+
+type MessageRow = Omit<MessageRecord, 'content' | 'speaker'> & {
+  content: Uint8Array;
+  speaker: Uint8Array | null;
+};
+
+/** Opens a row's content. */
+function toMessage(unit: Unit, row: MessageRow): MessageRecord {
+  return { ...row, content: unit.content.open(row.content), speaker: unit.content.openOptional(row.speaker) };
+}
+
+/** Messages by id, in no order; ids that do not exist in this tenant are left out. One statement. */
+export async function messagesByIds(unit: Unit, ids: readonly string[]): Promise<MessageRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await unit.tx.$queryRaw<MessageRow[]>`
+    SELECT m.id, m.session_id AS "sessionId", m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker,
+           m.external_id AS "externalId", m.flags, m.sent_at AS "sentAt", m.recorded_at AS "recordedAt",
+           m.redacted_at AS "redactedAt", s.agent_id AS "agentId", s.user_id AS "userId"
+    FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+    WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.id = ANY(${[...ids]}::uuid[])`;
+  return rows.map((row) => toMessage(unit, row));
+}
+
+/** Whom messages belong to, by id. */
+export async function messageScopes(unit: Unit, ids: readonly string[]): Promise<Map<string, ScopeOwner>> {
+  const rows = await unit.tx.$queryRaw<(ScopeOwner & { id: string })[]>`
+    SELECT m.id, s.agent_id AS "agentId", s.user_id AS "userId"
+    FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+    WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.id = ANY(${[...ids]}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The messages of a session that have one of these externalIds, by externalId. */
+export async function messagesByExternalIds(
+  unit: Unit,
+  sessionId: string,
+  externalIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (externalIds.length === 0) return new Map();
+  const rows = await unit.tx.message.findMany({
+    where: { tenantId: unit.tenantId, sessionId, externalId: { in: [...externalIds] } },
+    select: { id: true, externalId: true },
+  });
+  return new Map(rows.map((row) => [row.externalId as string, row.id]));
+}
+
+/** A message to add, with what the indexes hold of it. */
+export interface NewMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly content: string;
+  readonly characters: number;
+  readonly speaker: string | null;
+  readonly externalId: string | null;
+  readonly flags: readonly string[];
+  readonly sentAt: Date | null;
+  readonly terms: readonly { readonly term: bigint; readonly count: number }[];
+  readonly length: number;
+  /** A unit vector for each window of the content; none where the encoder cannot read it. */
+  readonly windows: readonly Float32Array[];
+}
+
+/**
+ * Adds messages to a locked session, after its newest, with postings and vectors. One statement.
+ * @param extract whether they are to be mined
+ */
+export async function insertMessages(
+  unit: Unit,
+  session: SessionRow,
+  messages: readonly NewMessage[],
+  options: { readonly modelId: number; readonly at: Date; readonly extract: boolean },
+): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map((message, index) => ({
+    ...message,
+    terms: undefined,
+    windows: undefined,
+    seq: session.lastSeq + index + 1,
+    content: hexOf(unit.content.seal(message.content)),
+    speaker: message.speaker === null ? null : hexOf(unit.content.seal(message.speaker)),
+  }));
+  const postings = messages.flatMap((message) =>
+    message.terms.map(({ term, count }) => ({
+      term: String(term),
+      id: message.id,
+      frequency: Math.min(count, 32_767),
+      length: message.length,
+    })),
+  );
+  const vectors = messages.flatMap((message) =>
+    message.windows.map((window, position) => ({ id: message.id, position, embedding: Array.from(window) })),
+  );
+  await unit.tx.$queryRaw`
+    WITH added AS (
+      INSERT INTO message (tenant_id, id, session_id, scope_id, seq, role, content, characters, speaker, external_id,
+                           flags, extract, sent_at, recorded_at)
+      SELECT ${unit.tenantId}::uuid, id, ${session.id}::uuid, ${session.scopeId}::int, seq, role, content, characters,
+             speaker, "externalId", flags, ${options.extract}::boolean, "sentAt", ${options.at}::timestamptz
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r(
+        id uuid, seq int, role text, content bytea, characters int, speaker bytea, "externalId" text, flags text[],
+        "sentAt" timestamptz)
+    ), posted AS (
+      INSERT INTO posting (tenant_id, term, document_id, document_kind, scope_id, frequency, length)
+      SELECT ${unit.tenantId}::uuid, p.term, p.id, 'MESSAGE', ${session.scopeId}::int, p.frequency, p.length
+      FROM jsonb_to_recordset(${JSON.stringify(postings)}::jsonb) AS p(term int8, id uuid, frequency smallint, length int)
+    ), embedded AS (
+      INSERT INTO message_embedding (tenant_id, model_id, message_id, position, scope_id, embedding, signature)
+      SELECT ${unit.tenantId}::uuid, ${options.modelId}::int, v.id, v.position, ${session.scopeId}::int, v.embedding,
+             binary_quantize(v.embedding)
+      FROM jsonb_to_recordset(${JSON.stringify(vectors)}::jsonb) AS v(id uuid, position smallint, embedding halfvec)
+    )
+    UPDATE session SET last_seq = last_seq + ${messages.length}::int, updated_at = ${options.at}::timestamptz
+    WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${session.id}::uuid`;
+}
+
+/** The messages of a session beyond a sequence that are to be mined, in order. */
+export async function messagesToMine(
+  unit: Unit,
+  sessionId: string,
+  afterSeq: number,
+  limit: number,
+): Promise<MessageRecord[]> {
+  const rows = await unit.tx.$queryRaw<MessageRow[]>`
+    SELECT m.id, m.session_id AS "sessionId", m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker,
+           m.external_id AS "externalId", m.flags, m.sent_at AS "sentAt", m.recorded_at AS "recordedAt",
+           m.redacted_at AS "redactedAt", s.agent_id AS "agentId", s.user_id AS "userId"
+    FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+    WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.session_id = ${sessionId}::uuid AND m.seq > ${afterSeq}::int
+      AND m.extract AND m.redacted_at IS NULL
+    ORDER BY m.seq LIMIT ${limit}::int`;
+  return rows.map((row) => toMessage(unit, row));
+}
+
+/** The newest messages first, or beyond a sequence, of a session. */
+export async function listMessages(
+  unit: Unit,
+  sessionId: string,
+  page: { limit: number; after: number | null; before: number | null; backward: boolean },
+): Promise<MessageRecord[]> {
+  const order = page.backward ? ('desc' as const) : ('asc' as const);
+  const rows = await unit.tx.message.findMany({
+    where: {
+      tenantId: unit.tenantId,
+      sessionId,
+      AND: [
+        page.after === null ? {} : { seq: { gt: page.after } },
+        page.before === null ? {} : { seq: { lt: page.before } },
+      ],
+    },
+    orderBy: { seq: order },
+    take: page.limit + 1,
+    select: { id: true },
+  });
+  const messages = await messagesByIds(
+    unit,
+    rows.map((row) => row.id),
+  );
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  return rows.flatMap((row) => byId.get(row.id) ?? []);
+}
+
+/** The sources of each fact, oldest first, `limit + 1` a fact. One statement. */
+export async function sourcesOfFacts(
+  unit: Unit,
+  factIds: readonly string[],
+  page: { readonly limit: number; readonly after: readonly [at: number, id: string] | null },
+): Promise<Map<string, (MessageRecord & { readonly addedAt: Date })[]>> {
+  const rows = await unit.tx.$queryRaw<(MessageRow & { factId: string; addedAt: Date })[]>`
+    SELECT * FROM (
+      SELECT fs.fact_id AS "factId", fs.added_at AS "addedAt", m.id, m.session_id AS "sessionId",
+             m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker, m.external_id AS "externalId", m.flags,
+             m.sent_at AS "sentAt", m.recorded_at AS "recordedAt", m.redacted_at AS "redactedAt",
+             s.agent_id AS "agentId", s.user_id AS "userId",
+             row_number() OVER (PARTITION BY fs.fact_id ORDER BY fs.added_at, fs.message_id) AS place
+      FROM fact_source fs
+      JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
+      JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+      WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[])
+        AND (${page.after?.[1] ?? null}::uuid IS NULL
+             OR (fs.added_at, fs.message_id) > (to_timestamp(${page.after?.[0] ?? 0}::float8 / 1000), ${page.after?.[1] ?? null}::uuid))
+    ) ranked WHERE place <= ${page.limit + 1}::int ORDER BY "factId", place`;
+  const byFact = new Map<string, (MessageRecord & { addedAt: Date })[]>();
+  for (const { factId, ...row } of rows) {
+    const sources = byFact.get(factId) ?? [];
+    sources.push({ ...toMessage(unit, row), addedAt: row.addedAt });
+    byFact.set(factId, sources);
+  }
+  return byFact;
+}

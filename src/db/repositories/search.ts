@@ -1,0 +1,155 @@
+import { Prisma } from '../generated/client.js';
+import { armExpressions, type SearchArm, type SearchFilter } from './search-arms.js';
+import type { Unit } from './unit.js';
+
+export { BM25_B, BM25_K1, type SearchArm, type SearchArmName, type SearchFilter } from './search-arms.js';
+
+/** What a search needs to know before it begins. */
+export interface SearchContext {
+  /** False when the agent, or the user, was named and is not one of this tenant. */
+  readonly agentKnown: boolean;
+  readonly userKnown: boolean;
+  /** The scopes that are visible (SPEC §1), at most four. */
+  readonly scopeIds: readonly number[];
+  /** Documents of the whole tenant, and the sum of their lengths in terms. */
+  readonly documents: number;
+  readonly documentTerms: number;
+}
+
+/**
+ * The scopes visible with this context: those whose agent is none or the given one, and whose user is none or the
+ * given one (SPEC §1). One statement.
+ * @param agentShared whether what the agent shares among all its users, the scope (agent, none), is among them
+ */
+export async function searchContext(
+  unit: Unit,
+  context: { readonly agentId: string | null; readonly userId: string | null; readonly agentShared: boolean },
+): Promise<SearchContext> {
+  const { agentId, userId, agentShared } = context;
+  const rows = await unit.tx.$queryRaw<SearchContext[]>`
+    SELECT
+      (${agentId}::uuid IS NULL OR EXISTS (
+        SELECT 1 FROM agent a WHERE a.tenant_id = ${unit.tenantId}::uuid AND a.id = ${agentId}::uuid)) AS "agentKnown",
+      (${userId}::uuid IS NULL OR EXISTS (
+        SELECT 1 FROM app_user u WHERE u.tenant_id = ${unit.tenantId}::uuid AND u.id = ${userId}::uuid)) AS "userKnown",
+      array(
+        SELECT s.id FROM scope s WHERE s.tenant_id = ${unit.tenantId}::uuid AND (
+          (s.agent_id IS NULL AND s.user_id IS NULL)
+          OR (s.agent_id = ${agentId}::uuid AND s.user_id IS NULL AND ${agentShared}::boolean)
+          OR (s.agent_id IS NULL AND s.user_id = ${userId}::uuid)
+          OR (s.agent_id = ${agentId}::uuid AND s.user_id = ${userId}::uuid))
+        ORDER BY s.id) AS "scopeIds",
+      coalesce(c.documents, 0)::float8 AS documents, coalesce(c.terms, 0)::float8 AS "documentTerms"
+    FROM (
+      SELECT sum(t.documents) AS documents, sum(t.document_terms) AS terms
+      FROM scope_state t WHERE t.tenant_id = ${unit.tenantId}::uuid) AS c`;
+  return rows[0]!;
+}
+
+/** A fact or message that an arm found, with what ranking needs of it. */
+export interface CandidateRow {
+  readonly source: 'FACT' | 'MESSAGE';
+  readonly id: string;
+  /** BM25 score; null where that arm did not find it. */
+  readonly lexical: number | null;
+  /** Cosine with the query, the best of a message's windows. */
+  readonly cosine: number | null;
+  /** Length of the text in code points. */
+  readonly characters: number;
+  readonly recordedAt: Date;
+  /** Of a fact. */
+  readonly fact: FactNumbers | null;
+  /** Of a message: the facts that it is a source of, and whether all of them have been superseded (SPEC §8). */
+  readonly factIds: readonly string[];
+  readonly superseded: boolean;
+}
+
+/** What a fact's importance now and its urgency are computed from (SPEC §6, §8.2). */
+export interface FactNumbers {
+  readonly kind: string;
+  readonly encoded: number;
+  readonly pinned: boolean;
+  readonly flashbulb: boolean;
+  readonly reinforcement: number;
+  readonly decayResistance: number;
+  readonly reinforcedAt: Date | null;
+  readonly lastSeenAt: Date;
+  readonly urgency: number | null;
+}
+
+interface FlatRow extends Omit<FactNumbers, 'kind'>, Omit<CandidateRow, 'fact' | 'factIds'> {
+  readonly kind: string | null;
+  readonly factIds: readonly string[] | null;
+}
+
+/**
+ * The first `limit` documents of each arm, as one set in no order. Every arm is complete: exact, and filtered before
+ * it is cut. One statement.
+ */
+export async function searchCandidates(
+  unit: Unit,
+  arms: readonly SearchArm[],
+  filter: SearchFilter,
+  limit: number,
+): Promise<CandidateRow[]> {
+  if (arms.length === 0 || filter.scopeIds.length === 0) return [];
+  const query = { tenantId: unit.tenantId, filter, limit };
+  const expressions = arms.map((arm) => armExpressions(arm, query));
+  const found = arms.map(
+    ({ name }) =>
+      Prisma.sql`SELECT ${name}::text AS arm, kind, id, score FROM ${Prisma.raw(name.toLowerCase())}`,
+  );
+  const rows = await unit.tx.$queryRaw<FlatRow[]>`
+    WITH ${Prisma.join(expressions, ', ')},
+    candidate AS MATERIALIZED (
+      SELECT a.kind, a.id, max(a.score) FILTER (WHERE a.arm = 'LEXICAL') AS lexical,
+        max(a.score) FILTER (WHERE a.arm = 'VECTOR') AS cosine
+      FROM (${Prisma.join(found, ' UNION ALL ')}) AS a GROUP BY a.kind, a.id)
+    SELECT c.kind AS source, c.id, c.lexical, c.cosine, f.kind, f.characters, f.recorded_at AS "recordedAt",
+      s.encoded, s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
+      s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
+      NULL::uuid[] AS "factIds", false AS superseded
+    FROM candidate c
+    JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
+    JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = c.id
+    WHERE c.kind = 'FACT'
+    UNION ALL
+    SELECT c.kind, c.id, c.lexical, c.cosine, NULL, g.characters, g.recorded_at,
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false)
+    FROM candidate c
+    JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
+    CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
+    WHERE c.kind = 'MESSAGE'`;
+  return rows.map(toCandidate);
+}
+
+/**
+ * The facts that message `c` is a source of, as known then, and whether all of them were superseded or found wrong by
+ * then. A duplicate or a faded fact still says what is so.
+ */
+function factsOf(unit: Unit, { time }: SearchFilter): Prisma.Sql {
+  const knownAt = time.knownAt ?? time.now;
+  const validAt = time.validAt ?? time.now;
+  return Prisma.sql`
+    SELECT array_agg(f.id) AS ids,
+      bool_and(coalesce(f.retired_at <= ${knownAt}::timestamptz AND (
+        f.retire_reason = 'WRONG'
+        OR (f.retire_reason = 'ENDED' AND coalesce(f.ended_at, f.retired_at) <= ${validAt}::timestamptz)), false)) AS superseded
+    FROM fact_source o JOIN fact f ON f.tenant_id = o.tenant_id AND f.id = o.fact_id
+    WHERE o.tenant_id = ${unit.tenantId}::uuid AND o.message_id = c.id AND f.recorded_at <= ${knownAt}::timestamptz`;
+}
+
+function toCandidate(row: FlatRow): CandidateRow {
+  const { source, id, lexical, cosine, characters, recordedAt, superseded, kind, ...numbers } = row;
+  return {
+    source,
+    id,
+    lexical,
+    cosine,
+    characters,
+    recordedAt,
+    superseded,
+    factIds: row.factIds ?? [],
+    fact: kind === null ? null : { ...numbers, kind },
+  };
+}

@@ -1,0 +1,22 @@
+export {
+  type DraftRefusal,
+  FACT_TIERS,
+  type FactDraft,
+  type FactOrigin,
+  isRefusal,
+  type PreparedFact,
+  prepareFacts,
+} from './draft.js';
+export {
+  type ForgetInput,
+  forgetFact,
+  type ReplaceInput,
+  type RetireInput,
+  replaceFact,
+  retireFact,
+} from './endings.js';
+export { type MemoryContext, readMemoryContext } from './memory-context.js';
+export { decayOf, exactImportance, pinFact, unpinFact } from './pins.js';
+export { type RememberInput, remember } from './remember.js';
+export { type FactTarget, findFactById } from './target.js';
+export { type WriteOutcome, type WriteResult, writeFacts } from './write-facts.js';

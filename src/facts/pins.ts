@@ -1,0 +1,64 @@
+import { appendEvents, type FactRecord, factsByIds, inTenant, setPinned } from '../db/index.js';
+import { NotFoundError } from '../errors.js';
+import { currentImportance, decay, hoursUnseen } from '../salience/index.js';
+import type { Services } from '../services.js';
+import { audit, changerOf, type TenantActor } from '../tenancy/index.js';
+import { eventOf } from './endings.js';
+import { lockTarget } from './target.js';
+
+type Deps = Pick<Services, 'db' | 'feed' | 'now'>;
+
+/** Pins a fact: it does not decay and is not forgotten by itself. A flashbulb shows 10 while pinned (SPEC §4.4.6, §6.1). */
+export function pinFact(deps: Deps, actor: TenantActor, id: string): Promise<FactRecord> {
+  return setPin(deps, actor, id, true);
+}
+
+/** Unpins a fact: it shows its encoded importance again, decayed by the time since it was last seen. */
+export function unpinFact(deps: Deps, actor: TenantActor, id: string): Promise<FactRecord> {
+  return setPin(deps, actor, id, false);
+}
+
+async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolean): Promise<FactRecord> {
+  const now = deps.now();
+  const result = await inTenant(deps.db, actor.tenant, async (unit) => {
+    const fact = await lockTarget(unit, actor, { id }, now).catch((error) => {
+      // The input of these two is an id, not a target.
+      throw error instanceof NotFoundError ? new NotFoundError('Fact', ['id']) : error;
+    });
+    if (fact.salience.pinned === pinned) return fact;
+    const current = exactImportance(fact, now, pinned);
+    await setPinned(unit, fact.id, pinned, current);
+    const [after] = await factsByIds(unit, [fact.id]);
+    await audit(unit, actor, pinned ? 'pinFact' : 'unpinFact', [fact.id], now);
+    const events = [eventOf(pinned ? 'FACT_PINNED' : 'FACT_UNPINNED', fact, fact.id)];
+    if (current !== fact.salience.current) {
+      events.push({
+        ...eventOf('IMPORTANCE_CHANGED', fact, fact.id),
+        cause: 'PIN',
+        oldValue: fact.salience.current,
+        newValue: current,
+      });
+    }
+    await appendEvents(unit, events, changerOf(actor), now);
+    return after as FactRecord;
+  });
+  deps.feed.wake(actor.tenant.id);
+  return result;
+}
+
+/** A fact's importance at this moment, 0.05–10 (SPEC §6.4); lists show the stored snapshot of it. */
+export function exactImportance(fact: FactRecord, now: Date, pinned = fact.salience.pinned): number {
+  return currentImportance({
+    encoded: fact.salience.encoded,
+    reinforcement: fact.salience.reinforcement,
+    decay: decayOf(fact, now),
+    pinned,
+    flashbulb: fact.salience.flashbulb,
+  });
+}
+
+/** What time has left of it, 0–1, pinned or not (SPEC §6.1). */
+export function decayOf(fact: FactRecord, now: Date): number {
+  const { reinforcedAt, lastSeenAt, decayResistance } = fact.salience;
+  return decay(hoursUnseen(now, { recordedAt: fact.recordedAt, reinforcedAt, lastSeenAt }), decayResistance);
+}

@@ -1,0 +1,208 @@
+import type { LookupResult, SalienceRecord, ScopeFigures } from '../db/index.js';
+import { hexOf } from '../db/index.js';
+import { cosineOfDistance, l2Distance } from '../embedding/index.js';
+import {
+  type EncodeInputs,
+  NEUTRAL_PROFILE,
+  type Observation,
+  type ScoredCandidate,
+  type SequenceCandidate,
+  scoreSequence,
+} from '../salience/index.js';
+import type { DraftRefusal, PreparedFact } from './draft.js';
+
+/** A prepared fact in its scope, with what the scope holds of it. */
+export interface PlacedFact {
+  readonly prepared: PreparedFact;
+  readonly scopeId: number;
+  readonly found: LookupResult;
+}
+
+/** What becomes of one statement. `REPEATED` is a twin of an earlier statement of the same write. */
+export type Decision =
+  | { readonly outcome: 'ADD'; readonly scored: ScoredCandidate }
+  | { readonly outcome: 'REAFFIRM'; readonly factId: string; readonly scored: ScoredCandidate }
+  | { readonly outcome: 'REPEATED'; readonly of: number }
+  | { readonly outcome: 'REFUSE'; readonly refusal: DraftRefusal };
+
+export interface Plan {
+  /** One for each placed fact, in order. */
+  readonly decisions: readonly Decision[];
+  /** New baselines of the scopes whose baseline got samples. */
+  readonly baselines: ReadonlyMap<number, ScopeFigures['baseline']>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Decides what a write does, statement by statement in the order given, each seeing the ones before it: repeat,
+ * refuse or add; and scores them (SPEC §2.4, §2.5, §4). Pure: everything read from the database is in the arguments.
+ *
+ * @param similarity the model's calibration: cosine to similarity (SPEC §3)
+ * @param userProfileLimit characters of live USER_PROFILE facts that a scope may hold
+ */
+export function planWrite(
+  facts: readonly PlacedFact[],
+  figures: { scopes: readonly ScopeFigures[]; tenantBaseline: ScopeFigures['baseline'] },
+  similarity: (cosine: number) => number,
+  userProfileLimit: number,
+): Plan {
+  const decisions: (Decision | null)[] = facts.map(() => null);
+  const candidates = new Map<number, { place: number; candidate: SequenceCandidate }[]>();
+  const firstOf = new Map<string, number>();
+  const added: PlacedFact[] = [];
+  const profileCharacters = new Map(
+    figures.scopes.map((scope) => [scope.scopeId, scope.userProfileCharacters]),
+  );
+
+  facts.forEach((fact, place) => {
+    const { prepared, scopeId, found } = fact;
+    const twin = `${scopeId}:${prepared.draft.kind}:${hexOf(prepared.textHash)}`;
+    const earlier = firstOf.get(twin);
+    if (earlier !== undefined) {
+      decisions[place] = { outcome: 'REPEATED', of: earlier };
+      return;
+    }
+    const refusal = found.duplicate
+      ? null
+      : refuse(fact, profileCharacters.get(scopeId) ?? 0, userProfileLimit);
+    if (refusal) {
+      decisions[place] = { outcome: 'REFUSE', refusal };
+      return;
+    }
+    firstOf.set(twin, place);
+    const candidate = found.duplicate
+      ? { observation: repetition(fact, found.duplicate), reaffirms: inputsOf(found.duplicate) }
+      : { observation: observe(fact, added, similarity) };
+    const inScope = candidates.get(scopeId) ?? [];
+    inScope.push({ place, candidate: { ...candidate, profile: NEUTRAL_PROFILE, hints: prepared.hints } });
+    candidates.set(scopeId, inScope);
+    if (found.duplicate) return;
+    added.push(fact);
+    if (prepared.draft.kind === 'USER_PROFILE') {
+      profileCharacters.set(scopeId, (profileCharacters.get(scopeId) ?? 0) + prepared.characters);
+    }
+  });
+
+  const baselines = new Map<number, ScopeFigures['baseline']>();
+  let tenant = figures.tenantBaseline;
+  for (const [scopeId, ofScope] of candidates) {
+    const start = figures.scopes.find((scope) => scope.scopeId === scopeId)?.baseline ?? {
+      n: 0,
+      mean: 0,
+      m2: 0,
+    };
+    const result = scoreSequence(
+      { scope: start, tenant },
+      ofScope.map((one) => one.candidate),
+    );
+    tenant = result.baselines.tenant;
+    if (result.baselines.scope.n > start.n) baselines.set(scopeId, result.baselines.scope);
+    ofScope.forEach(({ place }, index) => {
+      const scored = result.scored[index] as ScoredCandidate;
+      const duplicate = facts[place]?.found.duplicate;
+      decisions[place] = duplicate
+        ? { outcome: 'REAFFIRM', factId: duplicate.id, scored }
+        : { outcome: 'ADD', scored };
+    });
+  }
+  return { decisions: decisions as Decision[], baselines };
+}
+
+function refuse(
+  { prepared, found }: PlacedFact,
+  profileCharacters: number,
+  limit: number,
+): DraftRefusal | null {
+  if (found.forgotten && prepared.draft.origin !== 'CALLER') {
+    return {
+      category: 'FORGOTTEN',
+      reason: 'this was forgotten on request and is not learned again',
+      field: 'text',
+    };
+  }
+  const { replaces } = prepared.draft;
+  // Retired first: a replacement of the same size always fits.
+  const current = profileCharacters - (replaces?.kind === 'USER_PROFILE' ? replaces.characters : 0);
+  if (prepared.draft.kind === 'USER_PROFILE' && current + prepared.characters > limit) {
+    const budget = { group: 'USER_PROFILE', limit, current, requested: prepared.characters };
+    return {
+      category: 'BUDGET',
+      reason: `USER_PROFILE holds ${budget.current} of ${limit} characters; ${budget.requested} more do not fit`,
+      field: 'text',
+      budget,
+    };
+  }
+  return null;
+}
+
+/** A repetition of a stored fact: no distance to it, and the gap since it was last seen. */
+function repetition(fact: PlacedFact, duplicate: SalienceRecord): Observation {
+  return {
+    distance: 0,
+    nearestSimilarity: 1,
+    gapHours: hoursBetween(duplicate.lastSeenAt, fact.prepared.draft.saidAt),
+  };
+}
+
+/** The nearest of what the scope holds and of what this write has added before. */
+function observe(
+  fact: PlacedFact,
+  added: readonly PlacedFact[],
+  similarity: (cosine: number) => number,
+): Observation {
+  const { embedding, draft } = fact.prepared;
+  let nearest = fact.found.nearest;
+  if (embedding) {
+    for (const other of added) {
+      if (other.scopeId !== fact.scopeId || !other.prepared.embedding) continue;
+      const distance = l2Distance(embedding, other.prepared.embedding);
+      if (!nearest || distance < nearest.distance)
+        nearest = { distance, lastSeenAt: other.prepared.draft.saidAt };
+    }
+  }
+  if (!nearest) return { distance: null, nearestSimilarity: null, gapHours: null };
+  return {
+    distance: nearest.distance,
+    nearestSimilarity: similarity(cosineOfDistance(nearest.distance)),
+    gapHours: hoursBetween(nearest.lastSeenAt, draft.saidAt),
+  };
+}
+
+function hoursBetween(earlier: Date, later: Date): number {
+  return (later.getTime() - earlier.getTime()) / HOUR_MS;
+}
+
+/** The stored inputs of a fact in the form that scoring takes them. */
+export function inputsOf(record: SalienceRecord): EncodeInputs {
+  const { baselineN, baselineMean, baselineSigma, baselineOrigin } = record;
+  const hasBaseline =
+    baselineN !== null && baselineMean !== null && baselineSigma !== null && baselineOrigin !== null;
+  return {
+    distance: record.distance,
+    nearestSimilarity: record.nearestSimilarity,
+    gapHours: record.gapHours,
+    baseline: hasBaseline
+      ? {
+          n: baselineN,
+          mean: baselineMean,
+          sigma: baselineSigma,
+          origin: baselineOrigin as 'SCOPE' | 'TENANT',
+        }
+      : null,
+    hints: {
+      interest: record.interest,
+      challenge: record.challenge,
+      urgency: record.urgency,
+      valence: record.valence,
+      arousal: record.arousal,
+    },
+    hintSources: {
+      urgency: record.urgencySource as EncodeInputs['hintSources']['urgency'],
+      valence: record.valenceSource as EncodeInputs['hintSources']['valence'],
+      arousal: record.arousalSource as EncodeInputs['hintSources']['arousal'],
+    },
+    reaffirmed: record.reaffirmed,
+    flashbulb: record.flashbulb,
+  };
+}

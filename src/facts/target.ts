@@ -1,0 +1,109 @@
+import {
+  type FactRecord,
+  factIdsByShortId,
+  factsByIds,
+  liveFactsOf,
+  lockScopes,
+  type Unit,
+} from '../db/index.js';
+import { AmbiguousMatchError, BadInputError, ConflictError, NotFoundError } from '../errors.js';
+import { isUuid } from '../ids.js';
+import { mayRead, resolveContext, type TenantActor } from '../tenancy/index.js';
+import type { FactKind } from '../text/index.js';
+
+/** Which fact is meant: by id (global id decoded, UUID, or a prefix of its shortId), or by a piece of its text. */
+export type FactTarget =
+  | { readonly id: string }
+  | {
+      readonly match: {
+        readonly kind: FactKind;
+        readonly text: string;
+        readonly agentId?: string | null;
+        readonly userId?: string | null;
+      };
+    };
+
+/** Shortest prefix of a shortId that may name a fact (SPEC §1). */
+const MIN_PREFIX = 8;
+
+/**
+ * The fact with this id: a UUID, or an unambiguous prefix of at least 8 characters of its shortId. Blank matches
+ * nothing; a fact that the actor may not see answers like a missing one.
+ * @throws AmbiguousMatchError when a prefix fits several facts that the actor may see
+ */
+export async function findFactById(
+  unit: Unit,
+  actor: TenantActor,
+  given: string,
+): Promise<FactRecord | null> {
+  const id = given.trim().toLowerCase();
+  if (isUuid(id)) {
+    const [fact] = await factsByIds(unit, [id]);
+    return fact && mayRead(actor, fact) ? fact : null;
+  }
+  if (id.length < MIN_PREFIX || !/^[0-9a-f]{1,12}$/.test(id)) return null;
+  const candidates = await factsByIds(unit, await factIdsByShortId(unit, id));
+  const visible = candidates.filter((fact) => mayRead(actor, fact));
+  if (visible.length > 1)
+    throw new AmbiguousMatchError(`${visible.length} facts have a shortId that begins so`, ['id']);
+  return visible[0] ?? null;
+}
+
+/**
+ * The one fact that a mutation is about, its scope locked for writing.
+ * @throws NotFoundError, AmbiguousMatchError, BadInputError for a blank id or text
+ */
+export async function lockTarget(
+  unit: Unit,
+  actor: TenantActor,
+  target: FactTarget,
+  now: Date,
+): Promise<FactRecord> {
+  const found =
+    'id' in target ? await byId(unit, actor, target.id) : await byText(unit, actor, target.match, now);
+  if (!mayWrite(actor, found)) throw new NotFoundError('Fact', ['target']);
+  await lockScopes(unit, [found], now);
+  // It may have changed until the lock was ours.
+  const [fact] = await factsByIds(unit, [found.id]);
+  if (!fact) throw new NotFoundError('Fact', ['target']);
+  return fact;
+}
+
+/** @throws ConflictError when the fact is not live any more */
+export function requireLive(fact: FactRecord): void {
+  if (fact.retiredAt !== null) throw new ConflictError('the fact is retired already', ['target']);
+}
+
+/** Whether an actor may change a fact: a user its own only, the others what they may read. */
+function mayWrite(actor: TenantActor, fact: FactRecord): boolean {
+  return actor.kind !== 'USER' || fact.userId === actor.userId;
+}
+
+async function byId(unit: Unit, actor: TenantActor, id: string): Promise<FactRecord> {
+  if (id.trim() === '') throw new BadInputError('id must not be blank', ['target', 'id']);
+  const fact = await findFactById(unit, actor, id);
+  if (!fact) throw new NotFoundError('Fact', ['target', 'id']);
+  return fact;
+}
+
+async function byText(
+  unit: Unit,
+  actor: TenantActor,
+  match: Extract<FactTarget, { match: object }>['match'],
+  now: Date,
+): Promise<FactRecord> {
+  if (match.text.trim() === '')
+    throw new BadInputError('text must not be blank', ['target', 'match', 'text']);
+  const needle = match.text.normalize('NFC');
+  const owner = resolveContext(actor, match);
+  const facts = await liveFactsOf(unit, owner, match.kind, now);
+  const matching = facts.filter((fact) => fact.text.includes(needle));
+  if (matching.length > 1)
+    throw new AmbiguousMatchError(`${matching.length} live facts contain this text`, [
+      'target',
+      'match',
+      'text',
+    ]);
+  if (!matching[0]) throw new NotFoundError('Fact', ['target', 'match', 'text']);
+  return matching[0];
+}

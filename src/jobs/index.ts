@@ -1,0 +1,1 @@
+export { createJobRunner, type ExtractionOutcome, type JobRunner } from './job-runner.js';

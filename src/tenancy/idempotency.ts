@@ -1,0 +1,64 @@
+import {
+  findReply,
+  IDEMPOTENCY_CONSTRAINT,
+  type IdempotencyKey,
+  insertReply,
+  type Unit,
+  violates,
+} from '../db/index.js';
+import { BadInputError, ConflictError } from '../errors.js';
+import type { Actor } from './actor.js';
+
+/** Longest idempotency key, in characters. */
+const KEY_LIMIT = 200;
+
+/**
+ * The key of a request that may be sent again. @throws BadInputError for a blank or over-long key
+ * @returns null when none was given
+ */
+export function idempotencyKeyOf(
+  actor: Actor,
+  operation: string,
+  key: string | null | undefined,
+  request: unknown,
+): IdempotencyKey | null {
+  if (key == null) return null;
+  if (key.trim() === '' || key.length > KEY_LIMIT) {
+    throw new BadInputError(`idempotencyKey must have 1 to ${KEY_LIMIT} characters`, ['idempotencyKey']);
+  }
+  return { actor: `${actor.kind}:${actor.id ?? ''}`, operation, key, request: JSON.stringify(request) };
+}
+
+/**
+ * Answers a repeated request as the first time, without doing it again.
+ * @param work does it; its ids are kept with the key, in the same transaction, before `finish` appends the events
+ * @throws ConflictError when the key was used for another request
+ */
+export async function once<Reply extends Record<string, unknown>>(
+  unit: Unit,
+  key: IdempotencyKey | null,
+  at: Date,
+  work: () => Promise<{ reply: Reply; finish: () => Promise<void> }>,
+): Promise<Reply> {
+  if (key) {
+    const earlier = await findReply(unit, key);
+    if (earlier === 'MISMATCH') {
+      throw new ConflictError('idempotencyKey was used for another request', ['idempotencyKey']);
+    }
+    if (earlier) return earlier as Reply;
+  }
+  const { reply, finish } = await work();
+  if (key) await insertReply(unit, key, reply, at);
+  await finish();
+  return reply;
+}
+
+/** Runs a transaction again when the same key was used at the same time elsewhere: it then finds the other's reply. */
+export async function retryOnSameKey<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!violates(error, IDEMPOTENCY_CONSTRAINT)) throw error;
+    return run();
+  }
+}
