@@ -5,6 +5,8 @@
  * "is not a smoker" are lost in it. Each guard below is a difference that makes a new fact.
  */
 
+import { segmentWords } from './segment.js';
+
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
 
 /** Words that turn a statement round. Their number must be the same on both sides. */
@@ -89,14 +91,13 @@ const IRREGULAR_STEMS: Readonly<Record<string, string>> = { wo: 'will', ca: 'can
 const WORD = /[\p{L}\p{M}\p{N}_]+(?:'[\p{L}\p{M}]+)*/gu;
 const CASELESS = /\p{Lo}/u;
 const SENTENCE_END = /[.!?:;\n"“(]\s*$/u;
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   for (const match of text.matchAll(WORD)) {
     const raw = match[0];
     if (CASELESS.test(raw)) {
-      for (const part of segmenter.segment(raw)) tokens.push({ word: part.segment, nameLike: false });
+      for (const word of segmentWords(raw)) tokens.push({ word, nameLike: false });
       continue;
     }
     const folded = raw.toLowerCase();

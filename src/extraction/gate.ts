@@ -4,6 +4,8 @@
  * acknowledgements, bare command words); the extractor remains the real judge.
  */
 
+import { segmentWords } from './segment.js';
+
 /** What a tenant may add to the built-in lists. Neither replaces them. */
 export interface GateSettings {
   /** Literal phrases that always make a window salient; matched as whole words, case ignored. */
@@ -41,8 +43,6 @@ const DURABLE_SIGNALS: readonly RegExp[] = [
 ]
   .map((source) => new RegExp(`${WORD_START}(?:${source})${WORD_END}`, 'iu'))
   .concat(new RegExp(`${WORD_START}remember ?:`, 'iu'));
-
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** NFC, one apostrophe, single spaces: so that a signal is found however it was typed or wrapped. */
 function normalise(text: string): string {
@@ -102,10 +102,9 @@ function lastCharacter(text: string): string {
 function hasInformativeWords(joined: string, extraTrivial: readonly string[], minimum: number): boolean {
   const trivial = new Set(extraTrivial.map((word) => normalise(word).toLowerCase()));
   let count = 0;
-  for (const segment of segmenter.segment(joined.toLowerCase())) {
-    if (!segment.isWordLike) continue;
+  for (const segment of segmentWords(joined.toLowerCase())) {
     // The segmenter keeps `node_modules` and `example.com` whole; a word is letters, digits, apostrophes.
-    for (const [word] of segment.segment.matchAll(/[\p{L}\p{M}\p{N}']+/gu)) {
+    for (const [word] of segment.matchAll(/[\p{L}\p{M}\p{N}']+/gu)) {
       if (TRIVIAL_WORDS.has(word) || trivial.has(word)) continue;
       count += 1;
       if (count >= minimum) return true;

@@ -57,6 +57,11 @@ describe('the gate (SPEC §2.1)', () => {
     expect(isSalient(['e\u0301 a\u0300 o\u0302'])).toBe(true);
   });
 
+  it('answers for a long text without spaces', () => {
+    expect(isSalient(['猫'.repeat(200_000)])).toBe(true);
+    expect(isSalient([`${'-'.repeat(200_000)} 猫`])).toBe(false);
+  });
+
   it('takes a tenant’s own signals as literal whole words', () => {
     const settings = { extraSignals: ['code red', 'C++', '记住'] };
     expect(isSalient(['Code  RED'], settings)).toBe(true);
