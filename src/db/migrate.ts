@@ -106,8 +106,9 @@ async function applyPending(
       const visible = files.filter((file) => file.name <= migration.name || applied.includes(file.name));
       await engine.applyMigrations({ migrationsList: migrationsList(visible), filters: NO_FILTER });
       await commit(client);
-    } catch (error) {
+    } catch (thrown) {
       await client.query('ROLLBACK').catch(() => {});
+      const error = session.scriptError() ?? thrown;
       throw new MigrationFailedError(
         migration.name,
         `The migration ${migration.name} failed and was undone; the database is as it was before: ${reasonOf(error)}`,

@@ -53,6 +53,8 @@ export interface SchemaEngine extends AsyncDisposable {
   readonly engine: Engine.SchemaEngine;
   /** The connection that the engine works on. */
   readonly client: pg.Pool;
+  /** What the server said to the last script that failed; the engine's own error may be about what came of it. */
+  readonly scriptError: () => unknown;
 }
 
 /**
@@ -64,7 +66,10 @@ export async function openSchemaEngine(connection: pg.ClientConfig, schema: stri
   const client = new pg.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
   // A broken connection is reported by the query that meets it.
   client.on('error', () => {});
-  const factory = adapterFactory(client);
+  let scriptError: unknown;
+  const factory = adapterFactory(client, (error) => {
+    scriptError = error;
+  });
   const engine = await module.SchemaEngine.new(
     { datamodels: [['schema.prisma', schema]] },
     () => {},
@@ -73,6 +78,7 @@ export async function openSchemaEngine(connection: pg.ClientConfig, schema: stri
   return {
     engine,
     client,
+    scriptError: () => scriptError,
     [Symbol.asyncDispose]: async () => {
       engine.free();
       await client.end();
@@ -80,12 +86,15 @@ export async function openSchemaEngine(connection: pg.ClientConfig, schema: stri
   };
 }
 
-function adapterFactory(client: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
+function adapterFactory(
+  client: pg.Pool,
+  onScriptError: (error: unknown) => void,
+): SqlMigrationAwareDriverAdapterFactory {
   const prismaPg = new PrismaPg(client);
   return {
     provider: prismaPg.provider,
     adapterName: prismaPg.adapterName,
-    connect: async () => repaired(await prismaPg.connect(), client),
+    connect: async () => repaired(await prismaPg.connect(), client, onScriptError),
     connectToShadowDb: () => {
       throw new Error('Salient compares schemas in a database of its own and needs no shadow database.');
     },
@@ -93,10 +102,19 @@ function adapterFactory(client: pg.Pool): SqlMigrationAwareDriverAdapterFactory 
 }
 
 /** Mends two faults of adapter-pg that the engine meets. */
-function repaired(adapter: SqlDriverAdapter, client: pg.Pool): SqlDriverAdapter {
+function repaired(
+  adapter: SqlDriverAdapter,
+  client: pg.Pool,
+  onScriptError: (error: unknown) => void,
+): SqlDriverAdapter {
   // It cuts scripts at every semicolon, those inside of functions and strings included.
   adapter.executeScript = async (script) => {
-    await client.query(script);
+    try {
+      await client.query(script);
+    } catch (error) {
+      onScriptError(error);
+      throw error;
+    }
   };
   const queryRaw = adapter.queryRaw.bind(adapter);
   const query = client.query.bind(client) as unknown as (config: unknown) => Promise<pg.QueryResult>;
