@@ -1,27 +1,11 @@
 import { FACT_COLUMNS, type FactRecord, type FactRow, toFactRecord } from './fact-records.js';
+import type { MessageRecord } from './messages.js';
 import type { Unit } from './unit.js';
 
-/** A message as a search returns it, content opened. Times are UTC. */
-export interface FoundMessage {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly scopeId: number;
-  /** Place in its session: insertion order. */
-  readonly seq: number;
-  readonly role: string;
-  readonly content: string;
-  readonly speaker: string | null;
-  readonly externalId: string | null;
-  /** What the threat scan found (SPEC §2.5); empty for nothing. */
-  readonly flags: readonly string[];
-  readonly sentAt: Date | null;
-  readonly recordedAt: Date;
-  readonly redactedAt: Date | null;
-}
-
+/** A fact or a message, as `source` says. */
 export type FoundDocument =
   | { readonly source: 'FACT'; readonly fact: FactRecord }
-  | { readonly source: 'MESSAGE'; readonly message: FoundMessage };
+  | { readonly source: 'MESSAGE'; readonly message: MessageRecord };
 
 type DocumentRow = { [Column in keyof FactRow]: FactRow[Column] | null } & {
   readonly messageId: string | null;
@@ -36,6 +20,8 @@ type DocumentRow = { [Column in keyof FactRow]: FactRow[Column] | null } & {
   readonly messageSentAt: Date | null;
   readonly messageRecordedAt: Date;
   readonly messageRedactedAt: Date | null;
+  readonly messageAgentId: string | null;
+  readonly messageUserId: string | null;
 };
 
 /** Facts and messages by id; ids that do not exist in this tenant are left out. One statement for both. */
@@ -46,11 +32,13 @@ export async function loadDocuments(unit: Unit, ids: readonly string[]): Promise
     SELECT ${FACT_COLUMNS}, g.id AS "messageId", g.session_id AS "messageSessionId", g.scope_id AS "messageScopeId",
       g.seq AS "messageSeq", g.role AS "messageRole", g.content AS "messageContent", g.speaker AS "messageSpeaker",
       g.external_id AS "messageExternalId", g.flags AS "messageFlags", g.sent_at AS "messageSentAt",
-      g.recorded_at AS "messageRecordedAt", g.redacted_at AS "messageRedactedAt"
+      g.recorded_at AS "messageRecordedAt", g.redacted_at AS "messageRedactedAt",
+      e.agent_id AS "messageAgentId", e.user_id AS "messageUserId"
     FROM unnest(${[...ids]}::uuid[]) AS d(id)
     LEFT JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = d.id
     LEFT JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
     LEFT JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = d.id
+    LEFT JOIN session e ON e.tenant_id = g.tenant_id AND e.id = g.session_id
     WHERE f.id IS NOT NULL OR g.id IS NOT NULL`;
   for (const row of rows) {
     if (row.messageId === null) {
@@ -63,7 +51,7 @@ export async function loadDocuments(unit: Unit, ids: readonly string[]): Promise
   return found;
 }
 
-function toMessage(unit: Unit, row: DocumentRow, id: string): FoundMessage {
+function toMessage(unit: Unit, row: DocumentRow, id: string): MessageRecord {
   return {
     id,
     sessionId: row.messageSessionId,
@@ -77,5 +65,7 @@ function toMessage(unit: Unit, row: DocumentRow, id: string): FoundMessage {
     sentAt: row.messageSentAt,
     recordedAt: row.messageRecordedAt,
     redactedAt: row.messageRedactedAt,
+    agentId: row.messageAgentId,
+    userId: row.messageUserId,
   };
 }

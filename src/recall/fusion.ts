@@ -1,0 +1,56 @@
+/** Weighted reciprocal rank fusion of the direct arms (SPEC §8.1). Pure. */
+
+/** RRF's constant: the higher, the less the first ranks stand out. */
+export const RRF_K = 60;
+/** Weights of the lexical and the vector arm. */
+export const LEXICAL_WEIGHT = 3;
+export const VECTOR_WEIGHT = 3;
+
+/** Kinds that go first among equals (SPEC §8.1); all others 1, messages too. */
+export const KIND_WEIGHTS: Readonly<Record<string, number>> = Object.freeze({
+  USER_PROFILE: 1.3,
+  PREFERENCE: 1.2,
+  ENV: 1.1,
+});
+
+/** Scores this close, relative to their size, are one: the order of a sum must not decide. */
+const SAME_SCORE = 1e-9;
+
+/** One arm's scores by document, higher is better, and its weight in the fusion. */
+export interface WeightedArm {
+  readonly weight: number;
+  readonly scores: ReadonlyMap<string, number>;
+}
+
+/**
+ * The rank of each document in an arm, from 1. Documents with the same score share the better rank, so that nothing
+ * but what {@link compareRanked} names decides between them.
+ */
+export function ranksOf(scores: ReadonlyMap<string, number>): Map<string, number> {
+  const descending = [...scores].sort(([, a], [, b]) => b - a);
+  const ranks = new Map<string, number>();
+  let rank = 1;
+  let previous = Number.POSITIVE_INFINITY;
+  descending.forEach(([id, score], index) => {
+    if (previous - score > SAME_SCORE * Math.max(Math.abs(previous), Math.abs(score))) rank = index + 1;
+    ranks.set(id, rank);
+    previous = score;
+  });
+  return ranks;
+}
+
+/** The sum of weight / (K + rank) over the arms that found the document. */
+export function fuse(arms: readonly WeightedArm[]): Map<string, number> {
+  const fused = new Map<string, number>();
+  for (const { weight, scores } of arms) {
+    for (const [id, rank] of ranksOf(scores)) {
+      fused.set(id, (fused.get(id) ?? 0) + weight / (RRF_K + rank));
+    }
+  }
+  return fused;
+}
+
+/** The weight of a fact's kind; null, a message, counts as any other kind. */
+export function kindWeight(kind: string | null): number {
+  return kind === null ? 1 : (KIND_WEIGHTS[kind] ?? 1);
+}

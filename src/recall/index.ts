@@ -1,0 +1,20 @@
+/** Recall: what an agent should be told now (SPEC §8). */
+export {
+  DEFAULT_K,
+  MAX_K,
+  MAX_QUERY_CHARACTERS,
+  RECALL_MODES,
+  RECALL_SOURCES,
+  type RecallInput,
+  type RecallMode,
+  type RecallSource,
+} from './input.js';
+export { DEFAULT_RANKING, type RankingOptions } from './ranking.js';
+export { type RecallDeps, recall } from './recall.js';
+export type {
+  RecallArm,
+  RecallItem,
+  RecallReceipt,
+  RecallResult,
+  RecallScores,
+} from './result.js';

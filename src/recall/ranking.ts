@@ -1,0 +1,154 @@
+import type { CandidateRow, FactNumbers } from '../db/index.js';
+import { currentImportance, decay, hoursUnseen } from '../salience/index.js';
+import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
+import {
+  DEFAULT_ICNU_WEIGHTS,
+  freshness,
+  ICNU_LAMBDA,
+  type IcnuSignals,
+  type IcnuWeights,
+  icnu,
+  withIcnu,
+} from './icnu.js';
+
+/** How scores are made; the defaults are those of SPEC §8. */
+export interface RankingOptions {
+  readonly lexicalWeight: number;
+  readonly vectorWeight: number;
+  readonly icnuWeights: IcnuWeights;
+  readonly lambda: number;
+  /** Whether a fact's kind decides between equals, or multiplies its score as the seed does. */
+  readonly kinds: 'BREAK_TIES' | 'MULTIPLY';
+}
+
+export const DEFAULT_RANKING: RankingOptions = Object.freeze({
+  lexicalWeight: LEXICAL_WEIGHT,
+  vectorWeight: VECTOR_WEIGHT,
+  icnuWeights: DEFAULT_ICNU_WEIGHTS,
+  lambda: ICNU_LAMBDA,
+  kinds: 'BREAK_TIES',
+});
+
+/** A candidate with its score and its parts. */
+export interface Ranked {
+  readonly candidate: CandidateRow;
+  readonly score: number;
+  /** Weighted reciprocal ranks; 0 where there was no query. */
+  readonly fused: number;
+  readonly icnu: number;
+  /** Current importance, 0.05 to 10; 0 for a message. */
+  readonly importance: number;
+}
+
+/**
+ * The candidates of a query in their one order (SPEC §8.1, §8.2): fused score × (1 + λ·ICNU), messages whose facts are
+ * all superseded after everything else. Among equals the heavier kind goes first, then importance, recency, id.
+ */
+export function rankByRelevance(
+  candidates: readonly CandidateRow[],
+  now: Date,
+  options: RankingOptions = DEFAULT_RANKING,
+): Ranked[] {
+  const fused = fuse([
+    { weight: options.lexicalWeight, scores: scoresOf(candidates, 'lexical') },
+    { weight: options.vectorWeight, scores: scoresOf(candidates, 'cosine') },
+  ]);
+  return withSignals(candidates, now, options.icnuWeights, ({ candidate, icnu }) => {
+    const weight = options.kinds === 'MULTIPLY' ? kindWeight(candidate.fact?.kind ?? null) : 1;
+    const relevance = (fused.get(candidate.id) ?? 0) * weight;
+    return { fused: relevance, score: withIcnu(relevance, icnu, options.lambda) };
+  });
+}
+
+/**
+ * The candidates of a recall without a query (SPEC §8.5): facts by current importance (the score is a tenth of it),
+ * messages by how new they are; among equals as above.
+ */
+export function rankWithoutQuery(
+  candidates: readonly CandidateRow[],
+  now: Date,
+  weights: IcnuWeights = DEFAULT_ICNU_WEIGHTS,
+): Ranked[] {
+  return withSignals(candidates, now, weights, ({ candidate, importance }) => ({
+    fused: 0,
+    score: candidate.fact ? importance / 10 : freshness(hoursBetween(candidate.recordedAt, now)),
+  }));
+}
+
+/** The one order of a recall: see {@link rankByRelevance}. Total, since ids differ. */
+export function compareRanked(a: Ranked, b: Ranked): number {
+  return (
+    Number(a.candidate.superseded) - Number(b.candidate.superseded) ||
+    b.score - a.score ||
+    kindWeight(b.candidate.fact?.kind ?? null) - kindWeight(a.candidate.fact?.kind ?? null) ||
+    b.importance - a.importance ||
+    b.candidate.recordedAt.getTime() - a.candidate.recordedAt.getTime() ||
+    (a.candidate.id < b.candidate.id ? 1 : -1)
+  );
+}
+
+type Scorer = (ranked: Omit<Ranked, 'score' | 'fused'>) => Pick<Ranked, 'score' | 'fused'>;
+
+function withSignals(
+  candidates: readonly CandidateRow[],
+  now: Date,
+  weights: IcnuWeights,
+  scorer: Scorer,
+): Ranked[] {
+  const facts = new Map<string, { icnu: number; importance: number }>();
+  for (const { id, fact, recordedAt } of candidates) {
+    if (!fact) continue;
+    const signals = signalsOf(fact, recordedAt, now);
+    facts.set(id, { icnu: icnu(signals, weights), importance: signals.importance });
+  }
+  const meanOfAll = mean([...facts.values()].map((fact) => fact.icnu)) ?? 0;
+  return candidates
+    .map((candidate) => {
+      // A message takes the mean of its facts among the candidates; one without any is neither raised nor lowered
+      // against the facts, and takes that of all.
+      const own = candidate.factIds.flatMap((id) => facts.get(id)?.icnu ?? []);
+      const { icnu, importance } = facts.get(candidate.id) ?? { icnu: mean(own) ?? meanOfAll, importance: 0 };
+      const unscored = { candidate, icnu, importance };
+      return { ...unscored, ...scorer(unscored) };
+    })
+    .sort(compareRanked);
+}
+
+/** Co-activation has no rows to read yet and counts as 0. */
+function signalsOf(fact: FactNumbers, recordedAt: Date, now: Date): IcnuSignals {
+  const hours = hoursUnseen(now, {
+    recordedAt,
+    reinforcedAt: fact.reinforcedAt,
+    lastSeenAt: fact.lastSeenAt,
+  });
+  return {
+    importance: currentImportance({
+      encoded: fact.encoded,
+      reinforcement: fact.reinforcement,
+      decay: decay(hours, fact.decayResistance),
+      pinned: fact.pinned,
+      flashbulb: fact.flashbulb,
+    }),
+    coactivation: 0,
+    hoursUnseen: hours,
+    urgency: fact.urgency,
+    hoursSinceStated: hoursUnseen(now, { recordedAt, reinforcedAt: null, lastSeenAt: fact.lastSeenAt }),
+  };
+}
+
+function scoresOf(candidates: readonly CandidateRow[], part: 'lexical' | 'cosine'): Map<string, number> {
+  const scores = new Map<string, number>();
+  for (const candidate of candidates) {
+    const score = candidate[part];
+    if (score !== null) scores.set(candidate.id, score);
+  }
+  return scores;
+}
+
+function mean(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function hoursBetween(from: Date, to: Date): number {
+  return Math.max(0, to.getTime() - from.getTime()) / 3_600_000;
+}

@@ -1,0 +1,111 @@
+import {
+  type CandidateRow,
+  inTenant,
+  loadDocuments,
+  type SearchArm,
+  type SearchContext,
+  searchCandidates,
+  searchContext,
+} from '../db/index.js';
+import { NotFoundError } from '../errors.js';
+import type { Services } from '../services.js';
+import type { TenantActor } from '../tenancy/index.js';
+import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
+import { pack } from './packing.js';
+import { type AnalyzedQuery, analyzeForSearch } from './query.js';
+import { DEFAULT_RANKING, type RankingOptions, rankByRelevance, rankWithoutQuery } from './ranking.js';
+import type { RecallItem, RecallResult } from './result.js';
+
+/** What a recall is given. */
+export type RecallDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'now'>;
+
+/**
+ * The facts and messages that are visible in the context and fit the query best (SPEC §8), in rank order, with how
+ * each came by its rank. Three statements in one short transaction, however many rows there are; the query is analysed
+ * and embedded before it opens.
+ *
+ * Nothing is written in either mode: OBSERVE must not, and what a LEARN recall strengthens is done off its path.
+ *
+ * @throws BadInputError naming the field that is out of range
+ * @throws NotFoundError for an agent or user that this tenant does not have (paths `agentId`, `userId`)
+ * @throws ForbiddenError when an agent or a user asks for another one's memory
+ */
+export async function recall(
+  deps: RecallDeps,
+  actor: TenantActor,
+  input: RecallInput,
+  options: RankingOptions = DEFAULT_RANKING,
+): Promise<RecallResult> {
+  const request = recallRequest(actor, input);
+  const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
+  const now = deps.now();
+  return inTenant(deps.db, actor.tenant, async (unit) => {
+    const context = await searchContext(unit, request);
+    if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
+    if (!context.userKnown) throw new NotFoundError('User', ['userId']);
+
+    const arms = armsOf(request, query, context, deps.embeddingModelId);
+    const filter = {
+      scopeIds: context.scopeIds,
+      facts: request.facts,
+      messages: request.messages,
+      kinds: request.kinds,
+      time: { validAt: request.validAt, knownAt: request.knownAt, now },
+      includeFlagged: request.includeFlagged,
+    };
+    const candidates = await searchCandidates(unit, arms, filter, candidatesPerArm(request.k));
+    const ranked = query ? rankByRelevance(candidates, now, options) : rankWithoutQuery(candidates, now);
+    const packed = pack(ranked, ({ candidate }) => candidate.characters, request.k, request.charBudget);
+    const documents = await loadDocuments(
+      unit,
+      packed.taken.map(({ candidate }) => candidate.id),
+    );
+
+    const items = packed.taken.map(({ candidate, score, fused, icnu }, index): RecallItem => {
+      const vector = candidate.cosine === null ? null : deps.embedding.similarity(candidate.cosine);
+      return {
+        rank: index + 1,
+        score,
+        scores: { lexical: candidate.lexical, vector, fused, icnu },
+        superseded: candidate.superseded,
+        ...documents.get(candidate.id)!,
+      };
+    });
+    return {
+      items,
+      receipt: {
+        arms: arms.map(({ name }) => ({ name, candidates: countOf(name, candidates), underfilled: false })),
+        skippedForBudget: packed.skippedForBudget,
+        charactersUsed: packed.charactersUsed,
+        mode: request.mode,
+      },
+    };
+  });
+}
+
+/** How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. */
+function candidatesPerArm(k: number): number {
+  return Math.max(200, 4 * k);
+}
+
+/** Which arms serve this request. */
+function armsOf(
+  request: RecallRequest,
+  query: AnalyzedQuery | null,
+  context: SearchContext,
+  modelId: number,
+): SearchArm[] {
+  if (!query) return [{ name: request.facts ? 'IMPORTANCE' : 'RECENCY' }];
+  const { documents, documentTerms } = context;
+  const arms: SearchArm[] = [
+    { name: 'LEXICAL', terms: query.terms, documents, averageLength: documentTerms / Math.max(documents, 1) },
+  ];
+  if (query.vector !== null) arms.push({ name: 'VECTOR', modelId, vector: query.vector });
+  return arms;
+}
+
+function countOf(arm: SearchArm['name'], candidates: readonly CandidateRow[]): number {
+  if (arm === 'LEXICAL') return candidates.filter(({ lexical }) => lexical !== null).length;
+  if (arm === 'VECTOR') return candidates.filter(({ cosine }) => cosine !== null).length;
+  return candidates.length;
+}
