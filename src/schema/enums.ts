@@ -1,5 +1,5 @@
-import type { FACT_KINDS } from '../text/index.js';
 import type { ACTOR_KINDS, OVERRIDE_POLICIES } from '../tenancy/index.js';
+import type { FACT_KINDS } from '../text/index.js';
 import { builder } from './builder.js';
 
 export const Role = builder.enumType('Role', {
@@ -96,5 +96,14 @@ export const SortDirection = builder.enumType('SortDirection', {
   values: {
     ASC: { description: 'Smallest or oldest first.' },
     DESC: { description: 'Greatest or newest first.' },
+  },
+});
+
+export const ExtractorName = builder.enumType('ExtractorName', {
+  description: 'What turns messages into facts.',
+  values: {
+    RULES: {
+      description: 'Built-in rules: sentences that state something durable, in the words of the user.',
+    },
   },
 });

@@ -54,13 +54,16 @@ export async function createTenant(
   return toTenantContext(tenant);
 }
 
+/** A group of settings to change: what is left out stays, null unsets. */
+type Changes<T> = { readonly [K in keyof T]?: T[K] | null };
+
 export interface UpdateTenantInput {
   readonly id: string;
   readonly name?: string | null;
   readonly overridePolicy?: OverridePolicy | null;
-  readonly budgets?: TenantSettings['budgets'] | null;
-  readonly memoryContext?: TenantSettings['memoryContext'] | null;
-  readonly gate?: TenantSettings['gate'] | null;
+  readonly budgets?: Changes<NonNullable<TenantSettings['budgets']>> | null;
+  readonly memoryContext?: Changes<NonNullable<TenantSettings['memoryContext']>> | null;
+  readonly gate?: Changes<NonNullable<TenantSettings['gate']>> | null;
   readonly expectedVersion?: number | null;
 }
 

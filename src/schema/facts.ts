@@ -1,0 +1,354 @@
+import {
+  type EdgeRecord,
+  type EntityRecord,
+  edgesOfFacts,
+  entitiesOfFacts,
+  type FactRecord,
+  factHistories,
+  factsByIds,
+  factsSupersededBy,
+  sourcesOfFacts,
+} from '../db/index.js';
+import { decayOf, exactImportance } from '../facts/index.js';
+import { mayRead } from '../tenancy/index.js';
+import { builder } from './builder.js';
+import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
+import { ExtractorName, FactKind, FactStatus, FactTier, RetireReason } from './enums.js';
+import { Agent, loadAgent, loadUser, User } from './members.js';
+import { connectionOf, pageOf } from './page.js';
+import { loadSession, Message, Session } from './sessions.js';
+
+export const Fact = builder.objectRef<FactRecord>('Fact');
+const Edge = builder.objectRef<EdgeRecord>('Edge');
+const Entity = builder.objectRef<EntityRecord>('Entity');
+
+/** A fact by id, if it is the caller's to see. */
+export function loadFact(context: GraphQLContext, id: string): Promise<FactRecord | null> {
+  return context.batches.byId<FactRecord>(
+    'fact',
+    async (ids) => {
+      const rows = await readTenant(context, (unit) => factsByIds(unit, ids));
+      return new Map(rows.filter((row) => mayRead(tenantActorOf(context), row)).map((row) => [row.id, row]));
+    },
+    id,
+  );
+}
+
+Entity.implement({
+  description: 'A name that facts mention.',
+  fields: (t) => ({ name: t.exposeString('name', { description: 'As it was first written.' }) }),
+});
+
+Edge.implement({
+  description: 'A relation between two entities, as long as facts support it.',
+  fields: (t) => ({
+    relation: t.exposeString('relation', { description: '`co_occurs`: facts mention both.' }),
+    weight: t.exposeFloat('weight', { description: 'How many facts support it.' }),
+    source: t.field({
+      type: Entity,
+      description: 'Where it begins; `co_occurs` has no direction.',
+      resolve: (edge) => edge.source,
+    }),
+    target: t.field({ type: Entity, description: 'Where it ends.', resolve: (edge) => edge.target }),
+    validFrom: t.expose('validFrom', { type: 'DateTime', description: 'Since when it holds in the world.' }),
+    validTo: t.expose('validTo', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when it was said to hold; null: no end was said.',
+    }),
+    recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'Since when it is known.' }),
+    retiredAt: t.expose('retiredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the last live fact that supported it was retired.',
+    }),
+  }),
+});
+
+const ImportanceBreakdown = builder.objectRef<FactRecord>('ImportanceBreakdown').implement({
+  description:
+    'Why a fact is as important as it is. encoded = base × topicBoost × valenceFactor × selfRelevanceFactor, within 0.05 to 10; current = encoded × reinforcement × decay.',
+  fields: (t) => ({
+    distance: t.float({
+      nullable: true,
+      description:
+        'Distance to the nearest live fact of its agent and user when it came, 0 to 2; null without one.',
+      resolve: ({ salience }) => salience.distance,
+    }),
+    z: t.float({
+      nullable: true,
+      description: 'How surprising it was, in standard deviations; null in warm-up.',
+      resolve: ({ salience }) => salience.z,
+    }),
+    spatialZ: t.float({
+      nullable: true,
+      description: 'The part of it that comes from the distance.',
+      resolve: ({ salience }) => salience.spatialZ,
+    }),
+    temporalZ: t.float({
+      nullable: true,
+      description:
+        'The part that comes from the time since the same was last said; null for what is not known already.',
+      resolve: ({ salience }) => salience.temporalZ,
+    }),
+    base: t.float({
+      description:
+        'Importance from novelty or hints alone, 0.05 to 10; 1 in warm-up, before 20 facts are there to compare with.',
+      resolve: ({ salience }) => salience.base,
+    }),
+    topicBoost: t.float({
+      description: 'Factor of the interests and disinterests that it matches, 0.01 to 2.',
+      resolve: ({ salience }) => salience.topicBoost,
+    }),
+    valenceFactor: t.float({
+      description: "Factor of the persona's optimism or pessimism, 0.2 to 1.8.",
+      resolve: ({ salience }) => salience.valenceFactor,
+    }),
+    selfRelevanceFactor: t.float({
+      description: 'Factor for what concerns who the agent or user is, 1 to 2.',
+      resolve: ({ salience }) => salience.selfRelevanceFactor,
+    }),
+    decayResistance: t.float({
+      description: 'How much slower it fades for being stirring; 1 and above.',
+      resolve: ({ salience }) => salience.decayResistance,
+    }),
+    flashbulb: t.boolean({
+      description: 'Whether it was so surprising that it was pinned at once.',
+      resolve: ({ salience }) => salience.flashbulb,
+    }),
+    encoded: t.float({
+      description: 'Importance as encoded, 0.05 to 10.',
+      resolve: ({ salience }) => salience.encoded,
+    }),
+    reinforcement: t.float({
+      description: 'Factor of having been recalled, 1 to 2.',
+      resolve: ({ salience }) => salience.reinforcement,
+    }),
+    decay: t.float({
+      description: 'What time has left of it, 0.05 to 1; 1 while pinned.',
+      resolve: (fact, _args, context) => (fact.salience.pinned ? 1 : decayOf(fact, context.services.now())),
+    }),
+    current: t.float({
+      description: 'Importance at this moment, 0.05 to 10; exact, where lists show a snapshot of it.',
+      resolve: (fact, _args, context) => exactImportance(fact, context.services.now()),
+    }),
+  }),
+});
+
+builder.node(Fact, {
+  description:
+    'One statement that was established, with where it comes from, since when it holds, and how much it matters.',
+  id: { description: 'Global id.', resolve: (fact) => fact.id },
+  loadWithoutCache: (id, context) => loadFact(context, id),
+  fields: (t) => ({
+    shortId: t.exposeString('shortId', {
+      description:
+        'Last 12 hexadecimal digits of its UUID; 8 of them are enough to name it where they are unambiguous.',
+    }),
+    text: t.exposeString('text', { description: 'The statement.' }),
+    kind: t.field({
+      type: FactKind,
+      description: 'What sort of statement it is.',
+      resolve: (fact) => fact.kind as never,
+    }),
+    tier: t.field({
+      type: FactTier,
+      description: 'Which memory it belongs to.',
+      resolve: (fact) => fact.tier as never,
+    }),
+    status: t.field({
+      type: FactStatus,
+      description: 'Whether it counts today.',
+      resolve: (fact, _args, { services }) =>
+        fact.retiredAt === null && (fact.validTo === null || fact.validTo > services.now())
+          ? 'LIVE'
+          : 'RETIRED',
+    }),
+    subject: t.exposeString('subject', { nullable: true, description: 'Whom or what it is about.' }),
+    predicate: t.exposeString('predicate', { nullable: true, description: 'What it says of the subject.' }),
+    object: t.exposeString('object', { nullable: true, description: 'The other side of the predicate.' }),
+    metadata: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What the host application stored with it.',
+      resolve: (fact) => fact.metadata,
+    }),
+    confidence: t.exposeFloat('confidence', { description: 'How sure its source was, 0 to 1.' }),
+    extractor: t.field({
+      type: ExtractorName,
+      nullable: true,
+      description: 'What learned it; null when a caller stated it.',
+      resolve: (fact) => fact.extractor as never,
+    }),
+    agent: t.field({
+      type: Agent,
+      nullable: true,
+      description: 'The agent it belongs to; null: shared by all agents.',
+      resolve: (fact, _args, context) => (fact.agentId ? loadAgent(context, fact.agentId) : null),
+    }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user it belongs to; null: about no user in particular.',
+      resolve: (fact, _args, context) => (fact.userId ? loadUser(context, fact.userId) : null),
+    }),
+    session: t.field({
+      type: Session,
+      nullable: true,
+      description: 'The conversation that it was learned in.',
+      resolve: (fact, _args, context) => (fact.sessionId ? loadSession(context, fact.sessionId) : null),
+    }),
+    importance: t.float({
+      description: 'How much it matters now, 0.05 to 10: the stored snapshot that lists are ordered by.',
+      resolve: (fact) => fact.salience.current,
+    }),
+    encodedImportance: t.float({
+      description: 'Importance as encoded when it came, before recalls and time, 0.05 to 10.',
+      resolve: (fact) => fact.salience.encoded,
+    }),
+    importanceBreakdown: t.field({
+      type: ImportanceBreakdown,
+      description: 'Why it matters that much.',
+      resolve: (fact) => fact,
+    }),
+    pinned: t.boolean({
+      description: 'Whether it is kept from fading.',
+      resolve: (fact) => fact.salience.pinned,
+    }),
+    validFrom: t.expose('validFrom', { type: 'DateTime', description: 'Since when it holds in the world.' }),
+    validTo: t.expose('validTo', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when it was said to hold; null: no end was said.',
+    }),
+    endedAt: t.expose('endedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it ceased to hold, once something replaced or ended it.',
+    }),
+    recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'Since when it is known here.' }),
+    lastSeenAt: t.field({
+      type: 'DateTime',
+      description: 'When it was last stated.',
+      resolve: (fact) => fact.salience.lastSeenAt,
+    }),
+    retiredAt: t.expose('retiredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was retired.',
+    }),
+    retireReason: t.field({
+      type: RetireReason,
+      nullable: true,
+      description: 'Why it was retired.',
+      resolve: (fact) => fact.retireReason as never,
+    }),
+    supersededBy: t.field({
+      type: Fact,
+      nullable: true,
+      description: 'What took its place.',
+      resolve: (fact, _args, context) => (fact.supersededBy ? loadFact(context, fact.supersededBy) : null),
+    }),
+    supersedes: t.field({
+      type: Fact,
+      nullable: true,
+      description: 'What it took the place of; the latest, where there are several.',
+      resolve: (fact, _args, context) =>
+        context.batches.byId<FactRecord>(
+          'supersedes',
+          async (ids) => {
+            const rows = await readTenant(context, (unit) => factsSupersededBy(unit, ids));
+            const visible = rows.filter((row) => mayRead(tenantActorOf(context), row));
+            return new Map(visible.reverse().map((row) => [row.supersededBy as string, row]));
+          },
+          fact.id,
+        ),
+    }),
+    history: t.connection({
+      type: Fact,
+      description: 'Itself and what it replaced or was replaced by, however far, newest first.',
+      resolve: async (fact, args, context) => {
+        const page = pageOf(args, 1);
+        const all = await context.batches.byId<FactRecord[]>(
+          'history',
+          (ids) => readTenant(context, (unit) => factHistories(unit, ids)),
+          fact.id,
+        );
+        const visible = (all ?? []).filter((row) => mayRead(tenantActorOf(context), row));
+        return connectionOf(
+          page,
+          slice(visible, page, (row) => row.id),
+          (row) => [row.id],
+        );
+      },
+    }),
+    entities: t.field({
+      type: [Entity],
+      description: 'Names that it mentions, in order.',
+      resolve: async (fact, _args, context) =>
+        (await context.batches.byId<EntityRecord[]>(
+          'entities',
+          (ids) => readTenant(context, (unit) => entitiesOfFacts(unit, ids)),
+          fact.id,
+        )) ?? [],
+    }),
+    sources: t.connection({
+      type: Message,
+      description:
+        'The messages that it was learned from or stated again in, in the order in which they were added.',
+      resolve: async (fact, args, context) => {
+        const page = pageOf(args, 2);
+        if (page.backward || page.before) return connectionOf(page, [], () => [0, '']);
+        const after = page.after ? ([Number(page.after[0]), String(page.after[1])] as const) : null;
+        const rows = await context.batches.byId(
+          `sources:${page.limit}:${after?.join()}`,
+          (ids) => readTenant(context, (unit) => sourcesOfFacts(unit, ids, { limit: page.limit, after })),
+          fact.id,
+        );
+        return connectionOf(page, rows ?? [], (row) => [row.addedAt.getTime(), row.id]);
+      },
+    }),
+    edges: t.connection({
+      type: Edge,
+      description: 'Relations between entities that it supports, strongest first.',
+      args: {
+        validAt: t.arg({
+          type: 'DateTime',
+          description: 'Those that held in the world at this time; now when left out.',
+        }),
+        knownAt: t.arg({ type: 'DateTime', description: 'As known at this time; now when left out.' }),
+      },
+      resolve: async (fact, args, context) => {
+        const page = pageOf(args, 2);
+        if (page.backward || page.before) return connectionOf(page, [], () => [0, '']);
+        const after = page.after ? { weight: Number(page.after[0]), id: String(page.after[1]) } : null;
+        const validAt = args.validAt ?? null;
+        const knownAt = args.knownAt ?? null;
+        const rows = await context.batches.byId<EdgeRecord[]>(
+          `edges:${JSON.stringify([page.limit, after, validAt, knownAt])}`,
+          (ids) =>
+            readTenant(context, (unit) =>
+              edgesOfFacts(unit, ids, {
+                limit: page.limit,
+                after,
+                validAt,
+                knownAt,
+                now: context.services.now(),
+              }),
+            ),
+          fact.id,
+        );
+        return connectionOf(page, rows ?? [], (row) => [row.weight, row.id]);
+      },
+    }),
+  }),
+});
+
+/** A page of rows that are all at hand, `limit + 1` of them in the page's direction. */
+function slice<T>(rows: readonly T[], page: ReturnType<typeof pageOf>, idOfRow: (row: T) => string): T[] {
+  const place = (key: typeof page.after) => (key ? rows.findIndex((row) => idOfRow(row) === key[0]) : -1);
+  const from = page.after ? place(page.after) + 1 : 0;
+  const to = page.before ? place(page.before) : rows.length;
+  const within = rows.slice(from, Math.max(from, to));
+  return page.backward ? within.reverse().slice(0, page.limit + 1) : within.slice(0, page.limit + 1);
+}

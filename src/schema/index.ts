@@ -1,0 +1,14 @@
+import './api-keys.js';
+import './conversations.js';
+import './fact-lists.js';
+import './fact-mutations.js';
+import './facts.js';
+import './memory-context.js';
+import './rescore-jobs.js';
+import './viewer.js';
+import { builder } from './builder.js';
+
+export { createContext, type GraphQLContext } from './context.js';
+
+/** The executable schema; `schema.graphql` is printed from it. */
+export const schema = builder.toSchema();
