@@ -1,10 +1,10 @@
-import type { Window } from './use-lite.js';
+import type { Part, Window } from './use-lite.js';
 import { meanDirection } from './vector.js';
 
-/** What a queue needs of an encoder; windows of the same number of tokens may be encoded together. */
+/** What a queue needs of an encoder; parts of the same number of tokens may be encoded together. */
 export interface WindowEncoder {
   windows(text: string): Window[];
-  encode(windows: readonly Window[]): Promise<Float32Array[]>;
+  encode(parts: readonly Part[]): Promise<Float32Array[]>;
 }
 
 /** A request for the vectors of some texts. `query` goes before all others; `windows` is not averaged. */
@@ -19,31 +19,32 @@ export type EncodeReply =
   | { readonly id: number; readonly counts: number[]; readonly vectors: Float32Array }
   | { readonly id: number; readonly refused: true };
 
-/** Most windows encoded in one go. More gain nothing (8 ms a short text from 4 on) and delay queries. */
-const BATCH_WINDOWS = 8;
+/** Most parts encoded in one go. More gain nothing (8 ms a short text from 4 on) and delay queries. */
+const BATCH_PARTS = 8;
 
 /** Most tokens encoded in one go: 128 take about 60 ms, so a query never waits longer than about 0.2 s. */
 const BATCH_TOKENS = 384;
 
-/** Windows cut ahead of time, among which equally long ones are looked for. */
+/** Parts kept ready ahead of time, among which equally long ones are looked for. */
 const LOOK_AHEAD = 128;
 
 interface Job {
   readonly request: EncodeRequest;
-  /** Per text, its windows' vectors as they become ready. */
-  readonly vectors: Float32Array[][];
+  /** Per text and window, its parts' vectors as they become ready. */
+  readonly vectors: Float32Array[][][];
   /** Texts whose windows have been cut. */
   cut: number;
-  /** Windows cut and not encoded yet. */
+  /** Parts cut and not encoded yet. */
   open: number;
   refused: boolean;
 }
 
 interface Item {
   readonly job: Job;
-  readonly text: number;
+  readonly part: Part;
+  /** Where in {@link Job.vectors} the result belongs. */
+  readonly into: Float32Array[];
   readonly index: number;
-  readonly window: Window;
 }
 
 interface Lane {
@@ -52,7 +53,7 @@ interface Lane {
 }
 
 /**
- * Orders the encoder's work. Requests are taken apart into windows, which are encoded in small batches of equal
+ * Orders the encoder's work. Requests are taken apart into windows and their parts, which are encoded in small batches of equal
  * length, oldest first; between two batches waiting queries go first, however much else is waiting.
  */
 export class EncoderQueue {
@@ -91,12 +92,8 @@ export class EncoderQueue {
       const text = job.cut;
       if (text < job.request.texts.length) {
         const windows = this.#cut(job, text);
-        job.vectors.push(new Array(windows.length));
-        job.open += windows.length;
+        job.vectors.push(windows.map((window) => this.#enqueue(lane, job, window)));
         job.cut++;
-        windows.forEach((window, index) => {
-          lane.items.push({ job, text, index, window });
-        });
       }
       if (job.cut === job.request.texts.length) lane.jobs.shift();
       this.#replyIfDone(job);
@@ -113,11 +110,21 @@ export class EncoderQueue {
     }
   }
 
+  /** @returns where the vectors of the window's parts will be. */
+  #enqueue(lane: Lane, job: Job, window: Window): Float32Array[] {
+    const into = new Array<Float32Array>(window.length);
+    window.forEach((part, index) => {
+      lane.items.push({ job, part, into, index });
+    });
+    job.open += window.length;
+    return into;
+  }
+
   async #encode(batch: Item[]): Promise<void> {
     try {
-      const vectors = await this.#encoder.encode(batch.map((item) => item.window));
+      const vectors = await this.#encoder.encode(batch.map((item) => item.part));
       batch.forEach((item, i) => {
-        item.job.vectors[item.text]![item.index] = vectors[i]!;
+        item.into[item.index] = vectors[i]!;
       });
     } catch (error) {
       // A trap leaves the encoder's memory undefined: nothing that it says afterwards can be trusted.
@@ -146,7 +153,8 @@ function isTrap(error: unknown): boolean {
 }
 
 function toReply({ request, vectors }: Job): EncodeReply {
-  const perText = request.kind === 'windows' ? vectors : vectors.map(meanOf);
+  const windows = vectors.map((perWindow) => perWindow.flatMap(meanOf));
+  const perText = request.kind === 'windows' ? windows : windows.map(meanOf);
   const all = perText.flat();
   const dimensions = all[0]?.length ?? 0;
   const joined = new Float32Array(all.length * dimensions);
@@ -156,20 +164,21 @@ function toReply({ request, vectors }: Job): EncodeReply {
   return { id: request.id, counts: perText.map((list) => list.length), vectors: joined };
 }
 
-function meanOf(windows: Float32Array[]): Float32Array[] {
-  const mean = meanDirection(windows);
+/** The mean direction as a list: none of no vectors. */
+function meanOf(vectors: Float32Array[]): Float32Array[] {
+  const mean = meanDirection(vectors);
   return mean === null ? [] : [mean];
 }
 
 /** Removes from `items` the oldest and those that can be encoded with it. */
 function takeBatch(items: Item[]): Item[] {
-  const tokens = items[0]?.window.tokens;
+  const tokens = items[0]?.part.tokens;
   if (tokens === undefined) return [];
-  const most = Math.max(1, Math.min(BATCH_WINDOWS, Math.floor(BATCH_TOKENS / tokens)));
+  const most = Math.max(1, Math.min(BATCH_PARTS, Math.floor(BATCH_TOKENS / tokens)));
   const batch: Item[] = [];
   const rest: Item[] = [];
   for (const item of items) {
-    (batch.length < most && item.window.tokens === tokens ? batch : rest).push(item);
+    (batch.length < most && item.part.tokens === tokens ? batch : rest).push(item);
   }
   items.splice(0, items.length, ...rest);
   return batch;
