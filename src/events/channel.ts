@@ -1,0 +1,139 @@
+import type { EventPage, EventRecord } from '../db/index.js';
+import { CursorExpiredError, type SalientError, UnauthenticatedError } from '../errors.js';
+import type { Place } from './cursor.js';
+
+/** Most of the newest events of a tenant that are kept for its followers; who is further behind reads for itself. */
+export const WINDOW = 1_000;
+/** After a read this long passes before the next: a burst of writes is read in few statements, in ms. */
+const READ_PAUSE_MS = 20;
+
+/**
+ * The one reader of a tenant's stream in this process. It holds the newest events that it read, gapless, for all
+ * followers to take from at their own pace, and reads on only when one of them has taken all and there is news. So a
+ * slow follower holds up nobody and costs no memory: it falls out of the window and reads from the log.
+ */
+export class TenantChannel {
+  readonly epoch: number;
+  /** How many follow; the feed drops a channel without. */
+  followers = 0;
+  /** Counts the news, for {@link wait}. */
+  version = 0;
+  /** Why the channel ended, for all that follow it. */
+  failure: SalientError | undefined;
+
+  #events: EventRecord[] = [];
+  #end: bigint;
+  #stale = true;
+  #reading: Promise<void> | undefined;
+  #readAt = 0;
+  readonly #waiters = new Set<() => void>();
+
+  /** @param load reads the page after a sequence number, unfiltered */
+  constructor(
+    place: Place,
+    private readonly load: (after: bigint) => Promise<EventPage | null>,
+  ) {
+    this.epoch = place.epoch;
+    this.#end = place.seq;
+  }
+
+  /** The window holds the events in `(start, end]`. */
+  get start(): bigint {
+    return this.#end - BigInt(this.#events.length);
+  }
+
+  /** Whether there may be events beyond the window; so it is until a read has ended, not only begun. */
+  get stale(): boolean {
+    return this.#stale || this.#reading !== undefined;
+  }
+
+  /** The event after `seq` in the window, which must not begin later; undefined: all was taken. */
+  eventAfter(seq: bigint): EventRecord | undefined {
+    return this.#events[Number(seq - this.start)];
+  }
+
+  /** Reads on, once for all that ask meanwhile. */
+  advance(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** There may be news. */
+  hint(): void {
+    this.#stale = true;
+    this.#wakeAll();
+  }
+
+  /** Where the stream was seen; undefined: there is none any more. The next read finds out what it means. */
+  told(stream: { readonly epoch: number; readonly head: bigint } | undefined): void {
+    if (stream?.epoch !== this.epoch || stream.head !== this.#end) this.hint();
+  }
+
+  /** Ends the channel for all of its followers. */
+  fail(failure: SalientError): void {
+    this.failure ??= failure;
+    this.#wakeAll();
+  }
+
+  /** Resolves at the first news after `version`, after `ms`, or when the signal aborts. */
+  wait(version: number, ms: number, signal: AbortSignal): Promise<void> {
+    if (this.version !== version || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done);
+      this.#waiters.add(done);
+    });
+  }
+
+  async #read(): Promise<void> {
+    const pause = this.#readAt + READ_PAUSE_MS - performance.now();
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    // Before the read: a hint that comes during it is about what the read may not have seen.
+    this.#stale = false;
+    try {
+      const page = await this.load(this.#end);
+      this.#take(page);
+    } catch (error) {
+      this.#stale = true;
+      throw error;
+    } finally {
+      this.#readAt = performance.now();
+    }
+  }
+
+  #take(page: EventPage | null): void {
+    if (!page) {
+      this.fail(new UnauthenticatedError());
+      return;
+    }
+    const { epoch, head, floor } = page.stream;
+    if (epoch !== this.epoch || head < this.#end) {
+      this.fail(new CursorExpiredError());
+      return;
+    }
+    if (floor > this.#end) {
+      // Nobody read for so long that events were dropped: who needs them learns of it by its own read.
+      this.#events = [];
+      this.#end = floor;
+      this.#stale = true;
+      return;
+    }
+    this.#events.push(...page.events);
+    this.#end = page.through;
+    if (this.#events.length > WINDOW) this.#events = this.#events.slice(-WINDOW);
+    if (page.through < head) this.#stale = true;
+  }
+
+  #wakeAll(): void {
+    this.version++;
+    for (const done of [...this.#waiters]) done();
+  }
+}

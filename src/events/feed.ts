@@ -1,0 +1,199 @@
+import {
+  type EventPage,
+  type EventSelection,
+  inTenant,
+  readEvents,
+  streamHeads,
+  streamState,
+} from '../db/index.js';
+import { UnauthenticatedError, UnavailableError } from '../errors.js';
+import type { Services } from '../services.js';
+import type { TenantActor } from '../tenancy/index.js';
+import { TenantChannel } from './channel.js';
+import type { Cursor, EARLIEST } from './cursor.js';
+import { type FeedEntry, Follower } from './follower.js';
+import { beginAfter } from './place.js';
+import { PullIterator } from './pull-iterator.js';
+import { Standing } from './standing.js';
+
+export interface FollowOptions {
+  /** Deliver what comes after; null: what is committed from now on, with a checkpoint as the first entry. */
+  readonly after: Cursor | typeof EARLIEST | null;
+  readonly selection: EventSelection;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a process tells its subscribers (SPEC §11). */
+export interface EventFeed extends AsyncDisposable {
+  /**
+   * A writer's hint after its commit: this tenant has news. Everything is correct without it, and within the poll
+   * interval; with it events arrive at once.
+   */
+  wake(tenantId: string): void;
+  /**
+   * Follows the tenant's stream as this actor: selected events in order, without gap or repeat, and checkpoints. The
+   * place is taken when the promise resolves. Nothing is read ahead of what is asked for, and no transaction is held.
+   * The iterator fails with UNAUTHENTICATED soon after the actor's key was revoked or has expired, with CURSOR_EXPIRED
+   * when it was so slow that its next events are no longer kept, with UNAVAILABLE when the server closes.
+   *
+   * @throws BadInputError for a malformed cursor
+   * @throws CursorExpiredError for one whose successors are no longer kept
+   */
+  follow(
+    actor: TenantActor,
+    options: FollowOptions,
+  ): Promise<AsyncGenerator<FeedEntry, undefined, undefined>>;
+  /** How many follow now, and over how many tenants. */
+  stats(): { readonly tenants: number; readonly followers: number };
+}
+
+/** All in ms. */
+export interface FeedTimings {
+  /** How often the heads of followed tenants are looked at, in case a hint was lost: 1,500. */
+  readonly pollMs: number;
+  /** A checkpoint follows the last entry at the latest after this: 15,000. */
+  readonly checkpointMs: number;
+  /** How old the knowledge may be that an actor may listen, when something is delivered to it: 1,000. */
+  readonly standingMs: number;
+  /** How often that is asked while nothing is delivered: 5,000. */
+  readonly idleCheckMs: number;
+}
+
+const TIMINGS: FeedTimings = { pollMs: 1_500, checkpointMs: 15_000, standingMs: 1_000, idleCheckMs: 5_000 };
+
+/** Most events per statement. */
+const PAGE = 500;
+/** Most events that one statement looks at for a filter. */
+export const SPAN = 20_000;
+
+type Deps = Pick<Services, 'db' | 'log' | 'now'>;
+
+export function createEventFeed(deps: Deps, timings: Partial<FeedTimings> = {}): EventFeed {
+  return new TenantFeeds(deps, { ...TIMINGS, ...timings });
+}
+
+class TenantFeeds implements EventFeed {
+  readonly #channels = new Map<string, TenantChannel>();
+  readonly #open = new Set<PullIterator<FeedEntry>>();
+  readonly #standing: Standing;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly timings: FeedTimings,
+  ) {
+    this.#standing = new Standing(deps.db, deps.now, timings.standingMs);
+  }
+
+  wake(tenantId: string): void {
+    this.#channels.get(tenantId)?.hint();
+  }
+
+  async follow(
+    actor: TenantActor,
+    { after, selection, signal }: FollowOptions,
+  ): Promise<AsyncGenerator<FeedEntry, undefined, undefined>> {
+    const { tenant } = actor;
+    const stream = await inTenant(this.deps.db, tenant, streamState);
+    if (!stream) throw new UnauthenticatedError();
+    const position = after === null ? stream.head : beginAfter(stream, after);
+    if (this.#closed) throw closing();
+    const channel = this.#join(actor, { epoch: stream.epoch, seq: stream.head });
+    const follower = new Follower({
+      channel,
+      position,
+      selection,
+      checkpointFirst: after === null,
+      checkpointEveryMs: this.timings.checkpointMs,
+      idleCheckMs: this.timings.idleCheckMs,
+      stillAllowed: () => this.#standing.holds(actor),
+      readLog: (from) => this.#read(actor, from, selection),
+      now: this.deps.now,
+    });
+    const end = () => void entries.return();
+    const entries = new PullIterator<FeedEntry>(
+      (ended) => follower.next(ended),
+      () => {
+        signal?.removeEventListener('abort', end);
+        this.#open.delete(entries);
+        this.#leave(tenant.id, channel);
+      },
+    );
+    this.#open.add(entries);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+    return entries;
+  }
+
+  stats(): { tenants: number; followers: number } {
+    return { tenants: this.#channels.size, followers: this.#open.size };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#pollTimer);
+    for (const channel of this.#channels.values()) channel.fail(closing());
+    // Who waits is told now, who asks later is told then; only statements under way have to end.
+    await Promise.all([...this.#open].map((entries) => entries.settled()));
+  }
+
+  #read(actor: TenantActor, after: bigint, selection: EventSelection): Promise<EventPage | null> {
+    return inTenant(this.deps.db, actor.tenant, (unit) =>
+      readEvents(unit, { after, limit: PAGE, span: SPAN, selection }),
+    );
+  }
+
+  #join(actor: TenantActor, head: { epoch: number; seq: bigint }): TenantChannel {
+    const { id } = actor.tenant;
+    let channel = this.#channels.get(id);
+    // A channel of another history has ended, or is about to notice.
+    if (!channel || channel.failure || channel.epoch !== head.epoch) {
+      channel = new TenantChannel(head, (after) => this.#read(actor, after, { range: {} }));
+      this.#channels.set(id, channel);
+      this.#pollTimer ??= this.#schedulePoll();
+    }
+    channel.followers++;
+    return channel;
+  }
+
+  #leave(tenantId: string, channel: TenantChannel): void {
+    channel.followers--;
+    if (channel.followers > 0 || this.#channels.get(tenantId) !== channel) return;
+    this.#channels.delete(tenantId);
+    if (this.#channels.size > 0) return;
+    clearTimeout(this.#pollTimer);
+    this.#pollTimer = undefined;
+  }
+
+  #schedulePoll(): NodeJS.Timeout {
+    return setTimeout(() => void this.#poll(), this.timings.pollMs).unref();
+  }
+
+  /** One statement for all followed tenants. */
+  async #poll(): Promise<void> {
+    const followed = [...this.#channels];
+    try {
+      const heads = await this.deps.db.withPlatform((tx) =>
+        streamHeads(
+          tx,
+          followed.map(([id]) => id),
+        ),
+      );
+      for (const [id, channel] of followed) channel.told(heads.get(id));
+    } catch (error) {
+      const code = (error as { code?: unknown } | null)?.code;
+      this.deps.log.warn(
+        { code: typeof code === 'string' ? code : undefined },
+        'event streams could not be polled',
+      );
+    } finally {
+      this.#pollTimer = this.#closed || this.#channels.size === 0 ? undefined : this.#schedulePoll();
+    }
+  }
+}
+
+function closing(): UnavailableError {
+  return new UnavailableError('The server is closing: subscribe again, from the last cursor');
+}

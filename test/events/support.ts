@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { appendEvents, type Database, type EventRow, inTenant } from '../../src/db/index.js';
+import { createEventFeed, type EventFeed, type FeedEntry, type FeedTimings } from '../../src/events/index.js';
+import { newId } from '../../src/ids.js';
+import { createLogger } from '../../src/log.js';
+import {
+  type Actor,
+  createAgent,
+  createApiKey,
+  createTenant,
+  createUser,
+  type TenantActor,
+  type TenantContext,
+} from '../../src/tenancy/index.js';
+
+export const log = createLogger('silent');
+export const now = () => new Date();
+
+/** Timings at which nothing but what a test waits for happens within the test. */
+export const QUIET: FeedTimings = {
+  pollMs: 60_000,
+  checkpointMs: 60_000,
+  standingMs: 0,
+  idleCheckMs: 60_000,
+};
+
+const platform: Actor = {
+  kind: 'PLATFORM_ADMIN',
+  id: null,
+  keyId: null,
+  tenant: null,
+  agentId: null,
+  userId: null,
+};
+
+/** A tenant with an agent, a user, a key for each and ways to write events. */
+export class Fixture {
+  private constructor(
+    readonly db: Database,
+    readonly tenant: TenantContext,
+    readonly admin: TenantActor,
+    readonly agent: TenantActor,
+    readonly user: TenantActor,
+  ) {}
+
+  /** @param externalId of agent and user, which other tenants may have as well */
+  static async make(db: Database, externalId = 'someone'): Promise<Fixture> {
+    const deps = { db, now };
+    const tenant = await createTenant(deps, platform, { slug: `t-${randomUUID()}`, name: 'Test' });
+    const creator: TenantActor = { ...platform, tenant };
+    const agent = await createAgent(deps, creator, { name: 'Agent', externalId });
+    const user = await createUser(deps, creator, { externalId });
+    const keyed = async (
+      role: 'TENANT_ADMIN' | 'AGENT' | 'USER',
+      agentId: string | null,
+      userId: string | null,
+    ): Promise<TenantActor> => {
+      const { apiKey } = await createApiKey(deps, creator, { role, agentId, userId, name: role });
+      return { kind: role, id: agentId ?? userId ?? apiKey.id, keyId: apiKey.id, tenant, agentId, userId };
+    };
+    return new Fixture(
+      db,
+      tenant,
+      await keyed('TENANT_ADMIN', null, null),
+      await keyed('AGENT', agent.id, null),
+      await keyed('USER', null, user.id),
+    );
+  }
+
+  get agentId(): string {
+    return this.agent.agentId as string;
+  }
+
+  get userId(): string {
+    return this.user.userId as string;
+  }
+
+  /** Appends events in one transaction, without a hint to any feed. */
+  async append(...events: Partial<EventRow>[]): Promise<void> {
+    await inTenant(this.db, this.tenant, async (unit) => {
+      const rows = events.map((event) => ({
+        type: 'FACT_REMEMBERED',
+        agentId: null,
+        userId: null,
+        subjectId: newId(),
+        ...event,
+      }));
+      await appendEvents(unit, rows, { kind: 'TENANT_ADMIN', id: this.admin.id }, now());
+    });
+  }
+}
+
+/** Opens a feed that the test closes with `await using`. */
+export function feedOf(db: Database, timings: Partial<FeedTimings> = {}): EventFeed {
+  return createEventFeed({ db, log, now }, { ...QUIET, ...timings });
+}
+
+/** The next `count` entries. */
+export async function take(
+  entries: AsyncGenerator<FeedEntry, undefined, undefined>,
+  count: number,
+): Promise<FeedEntry[]> {
+  const taken: FeedEntry[] = [];
+  while (taken.length < count) {
+    const next = await entries.next();
+    if (next.done) throw new Error(`the feed ended after ${taken.length} entries`);
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+/** The subjects of the events among the entries: tests tell events apart by them. */
+export function subjectsOf(entries: readonly FeedEntry[]): (string | null)[] {
+  return entries.flatMap((entry) => (entry.kind === 'event' ? [entry.event.subjectId] : []));
+}
