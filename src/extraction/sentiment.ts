@@ -15,7 +15,7 @@ const LONGEST_JUDGED = 5_000;
 const IDIOMS: readonly (readonly [RegExp, string])[] = [
   [
     /\bkill(?:s|ed|ing)? (?=(?:the |a |all |any |-9 )?(?:\w+ )?(?:process|port|job|session|container|pod|server|query|task)(?:e?s)?\b)/gi,
-    'stop ',
+    'end ',
   ],
   [/\bkiller (?=feature|app)/gi, 'great '],
   [/\bcritical (?=path|section|css)/gi, 'main '],
