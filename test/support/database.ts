@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { PooledDatabase } from '../../src/db/database.js';
+import { EmbeddedServer } from '../../src/db/embedded/embedded-server.js';
 import type { Database } from '../../src/db/index.js';
 import { silentLog } from '../../src/db/log.js';
+import { embeddedConnection } from '../../src/db/open.js';
 
 /** True when the tests run on a PostgreSQL server: `describe.runIf(isPostgres)` for what needs several connections. */
 export const isPostgres = process.env['SALIENT_TEST_DATABASE_URL'] !== undefined;
@@ -30,6 +35,46 @@ export async function ownerClient(): Promise<pg.Client> {
   const client = new pg.Client({ ...inject('salientDatabase').connection });
   await client.connect();
   return client;
+}
+
+/** An empty database of the kind under test, without migrations, for one test file. */
+export async function emptyDatabase(): Promise<{ connection: pg.ClientConfig } & AsyncDisposable> {
+  const server = process.env['SALIENT_TEST_DATABASE_URL'];
+  if (server === undefined) {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'salient-empty-'));
+    const embedded = await EmbeddedServer.start({ dataDirectory, durable: false, log: silentLog });
+    return {
+      connection: embeddedConnection(embedded.host),
+      [Symbol.asyncDispose]: async () => {
+        await embedded[Symbol.asyncDispose]();
+        await rm(dataDirectory, { recursive: true, force: true });
+      },
+    };
+  }
+  const name = `salient_empty_${process.pid}_${Date.now()}`;
+  await onServer(server, `CREATE DATABASE ${name}`);
+  return {
+    connection: { connectionString: databaseOn(server, name) },
+    [Symbol.asyncDispose]: () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+/** The URL of another database of the same server. */
+export function databaseOn(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Runs one statement in the database that the URL names. */
+export async function onServer(serverUrl: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 const TRANSACTION_CONTROL =
