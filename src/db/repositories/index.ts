@@ -2,6 +2,7 @@ export * from './api-keys.js';
 export * from './audit.js';
 export * from './conditions.js';
 export * from './constraints.js';
+export * from './embedding-models.js';
 export * from './event-log.js';
 export * from './events.js';
 export * from './extraction-runs.js';

@@ -1,0 +1,69 @@
+import type { Config } from './config/index.js';
+import { type Database, openDatabase, registerEmbeddingModel } from './db/index.js';
+import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/index.js';
+import { createEventFeed } from './events/index.js';
+import { createRulesExtractor, type Extractor } from './extraction/index.js';
+import { createJobRunner } from './jobs/index.js';
+import { createLogger, type Logger } from './log.js';
+import { createContext, schema } from './schema/index.js';
+import { createServer, type Server } from './server/index.js';
+import type { Services } from './services.js';
+import { authenticate } from './tenancy/index.js';
+
+/** A running Salient. Disposing it ends what is under way and closes everything. */
+export interface App extends AsyncDisposable {
+  readonly services: Services;
+  /** Answers a request in process, as if it had come over HTTP. */
+  fetch(request: Request): Promise<Response>;
+  /** Starts to accept connections where the configuration says. */
+  listen(): Promise<{ url: string; port: number }>;
+}
+
+/** Parts that a caller brings itself; it also closes them. */
+export interface AppParts {
+  readonly database?: Database;
+  readonly embedding?: EmbeddingProvider;
+  readonly extractor?: Extractor;
+  readonly log?: Logger;
+  readonly now?: () => Date;
+}
+
+/** The one place where Salient is put together. What it opens, it closes, in the opposite order, on failure too. */
+export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
+  const opened: (() => PromiseLike<void>)[] = [];
+  const close = async () => {
+    for (const dispose of opened.splice(0).reverse()) await dispose();
+  };
+  const keep = <T extends AsyncDisposable>(part: T): T => {
+    opened.push(() => part[Symbol.asyncDispose]());
+    return part;
+  };
+  try {
+    const log = parts.log ?? createLogger(config.logLevel);
+    const now = parts.now ?? (() => new Date());
+    const db =
+      parts.database ??
+      keep(await openDatabase({ ...config, log: (level, message, fields) => log[level](fields, message) }));
+    const embedding = parts.embedding ?? keep(await createEmbeddingProvider({ kind: config.embedding }));
+    const embeddingModelId = await db.withPlatform((tx) =>
+      registerEmbeddingModel(tx, embedding.model, embedding.dimensions),
+    );
+    const extractor = parts.extractor ?? createRulesExtractor();
+    const feed = keep(createEventFeed({ db, log, now }));
+    const base = { config, db, embedding, embeddingModelId, extractor, feed, log, now };
+    const jobs = keep(createJobRunner(base));
+    const services: Services = { ...base, jobs };
+    const server: Server = createServer({ schema, services, authenticate, createContext });
+    opened.push(() => server.dispose());
+    jobs.start();
+    return {
+      services,
+      fetch: (request) => server.fetch(request),
+      listen: () => server.listen(config.port, config.host),
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

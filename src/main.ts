@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+import { readEnvironment } from './config/index.js';
+
+const HELP = `salient <command>
+
+  serve     serve the GraphQL API
+  migrate   bring the database up to date
+  demo      run the main job on an example conversation, in memory of its own
+  schema    print the GraphQL schema
+
+Settings come from the environment; the README has the table.`;
+
+/** Each command is loaded when it is asked for: `schema` needs no database. */
+const COMMANDS: Record<string, () => Promise<void>> = {
+  serve: async () => (await import('./cli/serve.js')).serve(readEnvironment(process.env)),
+  migrate: async () => (await import('./cli/migrate.js')).migrate(readEnvironment(process.env)),
+  demo: async () => (await import('./cli/demo.js')).demo(),
+  schema: async () => (await import('./cli/print-schema.js')).printSchema(),
+};
+
+async function main(name: string | undefined): Promise<void> {
+  const command = name ? COMMANDS[name] : undefined;
+  if (!command) {
+    console.log(HELP);
+    process.exitCode = name === undefined || name === 'help' || name === '--help' ? 0 : 2;
+    return;
+  }
+  try {
+    await command();
+  } catch (error) {
+    // Errors that Salient raises say what to do; the stack of anything else is of more help.
+    const known = error instanceof Error && typeof (error as { code?: unknown }).code === 'string';
+    console.error(known ? error.message : error);
+    process.exitCode = 1;
+  }
+}
+
+await main(process.argv[2]);
