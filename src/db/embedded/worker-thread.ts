@@ -20,6 +20,8 @@ function spawn(data: EmbeddedWorkerData): Worker {
     name: 'salient-embedded-postgres',
     workerData: data,
     resourceLimits: { stackSizeMb: STACK_SIZE_MB },
+    // Not the flags of the process: some make no sense in a thread and end it.
+    execArgv: [],
     // PGlite prints PostgreSQL's log there, statements and their values included.
     stdout: true,
     stderr: true,
