@@ -1,0 +1,211 @@
+import type { FactRecord, MessageRecord } from '../db/index.js';
+import {
+  type RecallArm as Arm,
+  DEFAULT_K,
+  type RecallItem as Item,
+  MAX_K,
+  MAX_QUERY_CHARACTERS,
+  type RECALL_MODES,
+  type RECALL_SOURCES,
+  type RecallReceipt as Receipt,
+  type RecallResult as Result,
+  recall,
+  type RecallScores as Scores,
+} from '../recall/index.js';
+import { builder, EVERYONE } from './builder.js';
+import { tenantActorOf } from './context.js';
+import { FactKind } from './enums.js';
+import { Fact } from './facts.js';
+import { optionalIdOf } from './global-id.js';
+import { Message } from './sessions.js';
+
+const RecallMode = builder.enumType('RecallMode', {
+  description: 'What a recall does to what it returns.',
+  values: {
+    LEARN: {
+      description: 'It may strengthen it: what is recalled fades more slowly. Default for agents and users.',
+    },
+    OBSERVE: { description: 'Nothing whatever. Default for administrators and auditors.' },
+  } satisfies Record<(typeof RECALL_MODES)[number], object>,
+});
+
+const RecallSource = builder.enumType('RecallSource', {
+  description: 'What can be recalled.',
+  values: {
+    FACT: { description: 'Statements that were established.' },
+    MESSAGE: { description: 'What was said, word for word: no extraction can replace it.' },
+  } satisfies Record<(typeof RECALL_SOURCES)[number], object>,
+});
+
+const RecallArmName = builder.enumType('RecallArmName', {
+  description: 'A way in which candidates are found.',
+  values: {
+    LEXICAL: { description: 'By the words of the query (BM25).' },
+    VECTOR: { description: 'By its meaning, as the embedding model sees it.' },
+    IMPORTANCE: { description: 'Without a query: the most important facts.' },
+    RECENCY: { description: 'Without a query, where messages alone are asked for: the newest.' },
+  } satisfies Record<Arm['name'], object>,
+});
+
+const RecallInput = builder.inputType('RecallInput', {
+  description: 'What is wanted, and for whom.',
+  fields: (t) => ({
+    query: t.string({
+      description: `Any text of at most ${MAX_QUERY_CHARACTERS} characters. Left out, blank or without a letter or digit: the most important facts.`,
+    }),
+    agentId: t.id({
+      description:
+        'The agent that will use it: what it shares with no other is included. An agent is always its own.',
+    }),
+    userId: t.id({
+      description:
+        'The user that it is about or for; without one, only what belongs to no user. A user is always its own.',
+    }),
+    k: t.int({ description: `Most items: 1 to ${MAX_K}; ${DEFAULT_K} when left out.` }),
+    charBudget: t.int({
+      description:
+        "Most characters of all items' texts together, at least 1. When left out, the tenant's; without one, no limit.",
+    }),
+    kinds: t.field({
+      type: [FactKind],
+      description:
+        'Facts of these kinds. Messages have no kind: they are left out then, unless `sources` names them.',
+    }),
+    sources: t.field({
+      type: [RecallSource],
+      description: 'Both when left out. Without a query messages come only where MESSAGE alone is asked for.',
+    }),
+    mode: t.field({ type: RecallMode, description: 'Whether it may strengthen what it returns.' }),
+    validAt: t.field({
+      type: 'DateTime',
+      description:
+        'Facts that held in the world at this time, retired ones included; live ones when left out.',
+    }),
+    knownAt: t.field({ type: 'DateTime', description: 'What was known at this time; now when left out.' }),
+    includeFlagged: t.boolean({
+      description:
+        'Whether messages come too that were flagged as possible attempts to instruct the agent; not by default.',
+    }),
+  }),
+});
+
+const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
+  description: 'The parts of a score.',
+  fields: (t) => ({
+    lexical: t.exposeFloat('lexical', {
+      nullable: true,
+      description: 'BM25; null where no word of the query was found in it.',
+    }),
+    vector: t.exposeFloat('vector', {
+      nullable: true,
+      description:
+        'Calibrated similarity to the query, 0 to 1, 0.5 meaning related; null where that arm did not bring it.',
+    }),
+    fused: t.exposeFloat('fused', {
+      description: 'Reciprocal ranks of both arms, weighted: Σ 3 / (60 + rank); 0 without a query.',
+    }),
+    icnu: t.exposeFloat('icnu', {
+      description:
+        'Importance, co-activation, novelty and urgency together; it raises the fused score by half of itself.',
+    }),
+  }),
+});
+
+const RecallNode = builder.unionType('RecallNode', {
+  description: 'A fact or a message.',
+  types: [Fact, Message],
+  resolveType: (node) => ('shortId' in (node as FactRecord | MessageRecord) ? Fact : Message),
+});
+
+const RecallItem = builder.objectRef<Item>('RecallItem').implement({
+  description: 'Something recalled, and how it came by its place.',
+  fields: (t) => ({
+    rank: t.exposeInt('rank', { description: 'Its place, from 1.' }),
+    score: t.exposeFloat('score', {
+      description:
+        "fused × (1 + icnu / 2). Without a query a tenth of a fact's importance at this moment, or how fresh a message is.",
+    }),
+    scores: t.field({
+      type: RecallScores,
+      description: 'What the score is made of.',
+      resolve: (item) => item.scores,
+    }),
+    superseded: t.exposeBoolean('superseded', {
+      description: 'True for a message whose facts have all been replaced: it comes after everything else.',
+    }),
+    node: t.field({
+      type: RecallNode,
+      description: 'The fact or message itself.',
+      resolve: (item) => (item.source === 'FACT' ? item.fact : item.message),
+    }),
+  }),
+});
+
+const RecallArm = builder.objectRef<Arm>('RecallArm').implement({
+  description: 'One of the ways that were tried.',
+  fields: (t) => ({
+    name: t.field({ type: RecallArmName, description: 'Which.', resolve: (arm) => arm.name }),
+    candidates: t.exposeInt('candidates', { description: 'How many facts and messages it found.' }),
+    underfilled: t.exposeBoolean('underfilled', {
+      description: 'Whether an approximate index may have found fewer than there are.',
+    }),
+  }),
+});
+
+const RecallReceipt = builder.objectRef<Receipt>('RecallReceipt').implement({
+  description: 'How a result came about.',
+  fields: (t) => ({
+    arms: t.field({
+      type: [RecallArm],
+      description:
+        'The arms that ran. VECTOR is missing where the model cannot read the query, or did not answer.',
+      resolve: (receipt) => [...receipt.arms],
+    }),
+    skippedForBudget: t.exposeInt('skippedForBudget', {
+      description: 'Items passed over because they did not fit into the character budget.',
+    }),
+    charactersUsed: t.exposeInt('charactersUsed', {
+      description: "Characters of all items' texts, in Unicode code points.",
+    }),
+    mode: t.field({
+      type: RecallMode,
+      description: 'The mode that applied.',
+      resolve: (receipt) => receipt.mode,
+    }),
+  }),
+});
+
+const RecallResult = builder.objectRef<Result>('RecallResult').implement({
+  description: 'What is worth knowing now.',
+  fields: (t) => ({
+    items: t.field({
+      type: [RecallItem],
+      description: 'Best first.',
+      resolve: (result) => [...result.items],
+    }),
+    receipt: t.field({
+      type: RecallReceipt,
+      description: 'How it came about.',
+      resolve: (result) => result.receipt,
+    }),
+  }),
+});
+
+builder.queryField('recall', (t) =>
+  t.field({
+    type: RecallResult,
+    description:
+      'The facts and messages that fit a query best, among those whose agent is none or the given one and whose user is none or the given one.',
+    authScopes: { roles: EVERYONE },
+    // By the house rule `items` counts as five rows. With this factor it counts as k / 2: items come loaded, and a
+    // full recall with its sources stays within the limit.
+    complexity: ({ input }) => ({ field: 10, multiplier: Math.max(1, (input?.k ?? DEFAULT_K) / 10) }),
+    args: { input: t.arg({ type: RecallInput, required: true, description: 'What is wanted.' }) },
+    resolve: (_root, { input }, context) =>
+      recall(context.services, tenantActorOf(context), {
+        ...input,
+        agentId: optionalIdOf('Agent', input.agentId, ['agentId']),
+        userId: optionalIdOf('User', input.userId, ['userId']),
+      }),
+  }),
+);
