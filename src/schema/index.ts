@@ -4,6 +4,7 @@ import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';
 import './memory-context.js';
+import './recall.js';
 import './rescore-jobs.js';
 import './viewer.js';
 import { builder } from './builder.js';
