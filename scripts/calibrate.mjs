@@ -38,11 +38,16 @@ for (const [kind, values] of Object.entries(cosines)) {
   console.log(`${kind.padEnd(20)}${[0.02, 0.1, 0.5, 0.9, 0.98].map(at).join('  ')}`);
 }
 
-const knots = fitKnots(half(pairs, cosines, 0));
-const fitted = calibration(knots);
-console.log(`\nFitted on the first half: ${JSON.stringify(knots)}`);
-report('fitted, first half', half(pairs, cosines, 0), fitted);
-report('fitted, held-out half', half(pairs, cosines, 1), fitted);
+try {
+  const knots = fitKnots(half(pairs, cosines, 0));
+  const fitted = calibration(knots);
+  console.log(`\nFitted on the first half: ${JSON.stringify(knots)}`);
+  report('fitted, first half', half(pairs, cosines, 0), fitted);
+  report('fitted, held-out half', half(pairs, cosines, 1), fitted);
+} catch (error) {
+  if (!(error instanceof RangeError)) throw error;
+  console.log(`\n${error.message}`);
+}
 report('as configured, held-out half', half(pairs, cosines, 1), provider.similarity.bind(provider));
 report('as configured, all', cosines, provider.similarity.bind(provider));
 

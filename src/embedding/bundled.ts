@@ -11,6 +11,9 @@ import { USE_LITE_DIMENSIONS, USE_LITE_MODEL } from './use-lite-model.js';
 /** Queries kept: 2 kB of vector each, and the text. */
 const QUERY_CACHE = 2_000;
 
+/** Longer queries are not kept: they hardly ever come twice, and the cache is bounded by number only. */
+const CACHED_QUERY_LENGTH = 1_000;
+
 interface Pending {
   resolve(vectors: Float32Array[][]): void;
   reject(error: EmbeddingError): void;
@@ -51,8 +54,10 @@ export class BundledEmbeddingProvider implements EmbeddingProvider {
     if (answer === undefined) {
       // The promise is cached, so that equal queries at the same time are encoded once.
       answer = this.#request('query', [key]).then((vectors) => vectors[0]?.[0] ?? null);
-      this.#queries.set(key, answer);
-      answer.catch(() => this.#queries.delete(key));
+      if (key.length <= CACHED_QUERY_LENGTH) {
+        this.#queries.set(key, answer);
+        answer.catch(() => this.#queries.delete(key));
+      }
     }
     const vector = await answer;
     return vector === null ? null : vector.slice();

@@ -48,7 +48,9 @@ describe('the fake provider', () => {
 
   it('never changes, on any machine', async () => {
     const [vector] = await (await fake({ seed: 1, dimensions: 8 })).embed(['patient safety']);
-    expect(Array.from(vector!, (component) => component.toFixed(4)).join(' ')).toMatchInlineSnapshot(`"-0.5579 0.4761 0.3043 0.1355 -0.2582 -0.1586 -0.2452 0.4463"`);
+    expect(Array.from(vector!, (component) => component.toFixed(4)).join(' ')).toBe(
+      '-0.5579 0.4761 0.3043 0.1355 -0.2582 -0.1586 -0.2452 0.4463',
+    );
   });
 
   it('puts texts the closer the more words they share', async () => {
