@@ -70,22 +70,22 @@ class TenantClient extends pg.Client {
     onStatement: StatementListener,
   ): Promise<pg.QueryResult> {
     const sql = typeof query === 'string' ? query : query.text;
-    if (sql === 'BEGIN') {
-      this.#scope = requireScope();
-      const begin = this.#scope.begin();
-      onStatement(begin);
-      return send(begin);
-    }
+    if (sql === 'BEGIN') this.#scope = requireScope();
     const scope = this.#scope ?? requireScope();
-    onStatement(sql);
+    scope.connected = true;
     if (sql === 'COMMIT' || sql === 'ROLLBACK') this.#scope = undefined;
+    const message = sql === 'BEGIN' ? scope.begin() : query;
+    onStatement(typeof message === 'string' ? message : sql);
     try {
-      const result = await send(query);
+      const result = await send(message);
       if (sql === 'COMMIT' && result.command !== 'COMMIT') throw new TransactionAbortedError(scope.failure);
       if (sql.startsWith('ROLLBACK TO SAVEPOINT')) scope.failure = undefined;
       return result;
     } catch (error) {
       scope.failure ??= error;
+      // All that the server itself reports is of this class.
+      if (!(error instanceof pg.DatabaseError || error instanceof TransactionAbortedError))
+        scope.connectionLost = true;
       throw error;
     }
   }

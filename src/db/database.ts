@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { UnavailableError } from '../errors.js';
 import { createPool, type PoolOptions } from './connection.js';
-import { DatabaseClosedError, sqlState } from './errors.js';
+import { DatabaseClosedError, NestedTransactionError, sqlState } from './errors.js';
 import { type Prisma, PrismaClient } from './generated/client.js';
 import { runInScope, TransactionScope } from './transaction-scope.js';
 
@@ -50,8 +50,6 @@ const CLOSE_GRACE_MS = 10_000;
 
 /** serialization_failure and deadlock_detected: the same work may succeed when run again. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
-/** Prisma: not reachable, timed out, connection closed, pool exhausted, transaction not started in time. */
-const UNAVAILABLE_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
 /** too_many_connections, admin_shutdown, crash_shutdown, cannot_connect_now. */
 const UNAVAILABLE_STATES = new Set(['53300', '57P01', '57P02', '57P03']);
 
@@ -121,29 +119,29 @@ export class PooledDatabase implements Database {
 
   async #withRetries<T>(open: () => TransactionScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
+      // One of its own for each attempt: it remembers what failed.
+      const scope = open();
       try {
-        // A scope of its own for each attempt: it remembers what failed.
-        return await runInScope(open(), () => this.#prisma.$transaction(work));
+        return await runInScope(scope, () => this.#prisma.$transaction(work));
       } catch (error) {
-        if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(sqlState(error) ?? '')) throw asUnavailable(error);
+        if (error instanceof NestedTransactionError) throw error;
+        if (isUnavailable(scope, error)) throw unavailable(error);
+        if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(sqlState(error) ?? '')) throw error;
         await sleep(Math.random() * RETRY_WAIT_MS * 2 ** retry);
       }
     }
   }
 }
 
-/** A lost connection or a server without room is no fault of the request: it may be sent again. */
-function asUnavailable(error: unknown): unknown {
-  const code = (error as { code?: unknown } | null)?.code;
-  const notStarted = code === 'P2028' && /Unable to start/.test(String((error as Error).message));
-  const unavailable =
-    notStarted ||
-    (typeof code === 'string' && UNAVAILABLE_CODES.has(code)) ||
-    UNAVAILABLE_STATES.has(sqlState(error) ?? '');
-  if (!unavailable) return error;
-  const converted = new UnavailableError('The database is not available at the moment');
-  converted.cause = error;
-  return converted;
+/** No connection in time, a lost one, or a server without room or in shutdown: no fault of the request. */
+function isUnavailable(scope: TransactionScope, error: unknown): boolean {
+  return !scope.connected || scope.connectionLost || UNAVAILABLE_STATES.has(sqlState(error) ?? '');
+}
+
+function unavailable(cause: unknown): UnavailableError {
+  const error = new UnavailableError('The database is not available at the moment');
+  error.cause = cause;
+  return error;
 }
 
 function sleep(milliseconds: number): Promise<void> {

@@ -17,6 +17,10 @@ export type DatabaseRole = 'salient_app' | 'salient_platform';
 export class TransactionScope {
   /** The first statement that failed and was not undone by a savepoint; PostgreSQL then refuses to commit. */
   failure: unknown;
+  /** Whether it ever got a connection. */
+  connected = false;
+  /** The connection broke: whether a COMMIT under way took effect is then unknown. */
+  connectionLost = false;
   /** False from the end on, so that work started inside and still running may open transactions of its own. */
   active = true;
 
