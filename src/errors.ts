@@ -26,7 +26,8 @@ export class SalientError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly path: InputPath = [],
+    /** Not `path`: graphql takes an error with a path for one that it has placed already, and leaves it as it is. */
+    readonly inputPath: InputPath = [],
   ) {
     super(message);
     this.name = new.target.name;
@@ -81,7 +82,11 @@ export class BudgetExceededError extends SalientError {
     readonly requested: number,
     path: InputPath = [],
   ) {
-    super('BUDGET_EXCEEDED', `${group} holds ${current} of ${limit} characters; ${requested} more do not fit`, path);
+    super(
+      'BUDGET_EXCEEDED',
+      `${group} holds ${current} of ${limit} characters; ${requested} more do not fit`,
+      path,
+    );
   }
 }
 
@@ -101,7 +106,9 @@ export class ForbiddenError extends SalientError {
 
 /** The cursor is older than the oldest kept event, or of another history of the stream: list again, then follow. */
 export class CursorExpiredError extends SalientError {
-  constructor(message = 'The cursor is no longer valid: read the current state, then follow from its feedCursor') {
+  constructor(
+    message = 'The cursor is no longer valid: read the current state, then follow from its feedCursor',
+  ) {
     super('CURSOR_EXPIRED', message, ['after']);
   }
 }

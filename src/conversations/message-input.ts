@@ -65,7 +65,10 @@ export async function prepareMessages(
   messages: readonly MessageInput[],
 ): Promise<NewMessage[]> {
   const content = contentOf(tenant.hashKey);
-  const windows = await deps.embedding.embedWindows(messages.map((message) => message.content));
+  // With its speaker a turn is found twice as well: "I" and "you" are somebody then.
+  const windows = await deps.embedding.embedWindows(
+    messages.map(({ speaker, content }) => (speaker ? `${speaker}: ${content}` : content)),
+  );
   return messages.map((message, index) => {
     const { terms, length } = analyzeDocument(message.content);
     return {

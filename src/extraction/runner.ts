@@ -24,7 +24,7 @@ import {
 } from '../facts/index.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
-import { EXTRACTION_ACTOR, type TenantContext } from '../tenancy/index.js';
+import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
 import { type MinedWindow, mineWindow } from './mine.js';
 import { cutWindows } from './windows.js';
 
@@ -169,7 +169,7 @@ async function apply(unit: Unit, deps: Deps, tenant: TenantContext, work: Mined)
     userId: work.claim.userId,
     subjectId: id,
   }));
-  await appendEvents(unit, [...written.events, ...finished], EXTRACTION_ACTOR, now);
+  await appendEvents(unit, [...written.events, ...finished], SYSTEM_ACTOR, now);
   return {
     more: work.messages.length === ROUND_MESSAGES,
     outcomes: new Map(
@@ -204,7 +204,7 @@ async function giveUp(
       userId: claim.userId,
       subjectId: id,
     }));
-    await appendEvents(unit, failed, EXTRACTION_ACTOR, at);
+    await appendEvents(unit, failed, SYSTEM_ACTOR, at);
   });
   deps.feed.wake(tenant.id);
 }

@@ -1,5 +1,6 @@
 import './api-keys.js';
 import './conversations.js';
+import './events.js';
 import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';

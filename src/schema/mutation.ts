@@ -7,54 +7,70 @@ import type { GraphQLContext } from './context.js';
 /** Errors of these codes concern the request as a whole and stay at the top level of the answer. */
 const TOP_LEVEL = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'UNAVAILABLE']);
 
-const MutationError = builder.interfaceRef<SalientError>('MutationError').implement({
+/** A list of Error objects would be taken for failures of the resolver, so each travels in a box. */
+interface Boxed<E extends SalientError = SalientError> {
+  readonly error: E;
+}
+
+const MutationError = builder.interfaceRef<Boxed>('MutationError').implement({
   description: 'Why a mutation did not do what was asked. Nothing was written then.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'Stable code, such as `NOT_FOUND` or `BAD_INPUT`.' }),
-    message: t.exposeString('message', {
+    code: t.string({
+      description: 'Stable code, such as `NOT_FOUND` or `BAD_INPUT`.',
+      resolve: ({ error }) => error.code,
+    }),
+    message: t.string({
       description: 'What is wrong, naming the field and the limit; never holds the content of a memory.',
+      resolve: ({ error }) => error.message,
     }),
     path: t.stringList({
       description: 'The input at fault, from `input` on; empty where no single one is.',
-      resolve: (error) => (error.path.length === 0 ? [] : ['input', ...error.path.map(String)]),
+      resolve: ({ error }) => (error.inputPath.length === 0 ? [] : ['input', ...error.inputPath.map(String)]),
     }),
   }),
-  resolveType: (error) => {
+  resolveType: ({ error }) => {
     if (error instanceof ContentRefusedError) return 'ContentRefused';
     if (error instanceof BudgetExceededError) return 'BudgetExceeded';
     return 'InputRejected';
   },
 });
 
-builder.objectRef<SalientError>('InputRejected').implement({
+builder.objectRef<Boxed>('InputRejected').implement({
   description: 'An input is malformed, out of range, unknown, ambiguous or out of date; `code` says which.',
   interfaces: [MutationError],
 });
 
-builder.objectRef<ContentRefusedError>('ContentRefused').implement({
+builder.objectRef<Boxed<ContentRefusedError>>('ContentRefused').implement({
   description:
     'The text may not be stored: it holds instructions, credentials, control characters or the like.',
   interfaces: [MutationError],
   fields: (t) => ({
-    category: t.exposeString('category', {
+    category: t.string({
       description: 'What was found, such as `INSTRUCTION_OVERRIDE` or `TOO_LONG`.',
+      resolve: ({ error }) => error.category,
     }),
   }),
 });
 
-builder.objectRef<BudgetExceededError>('BudgetExceeded').implement({
+builder.objectRef<Boxed<BudgetExceededError>>('BudgetExceeded').implement({
   description: 'A budget of the tenant has no room for the text. All figures in characters.',
   interfaces: [MutationError],
   fields: (t) => ({
-    group: t.exposeString('group', { description: 'The kind of facts that the budget is for.' }),
-    limit: t.exposeInt('limit', { description: 'The budget.' }),
-    current: t.exposeInt('current', { description: 'What is used of it.' }),
-    requested: t.exposeInt('requested', { description: 'What the refused text needs.' }),
+    group: t.string({
+      description: 'The kind of facts that the budget is for.',
+      resolve: ({ error }) => error.group,
+    }),
+    limit: t.int({ description: 'The budget.', resolve: ({ error }) => error.limit }),
+    current: t.int({ description: 'What is used of it.', resolve: ({ error }) => error.current }),
+    requested: t.int({
+      description: 'What the refused text needs.',
+      resolve: ({ error }) => error.requested,
+    }),
   }),
 });
 
 /** A payload as its resolvers see it: the result, or the errors. */
-export type Payload<Result> = Partial<Result> & { readonly errors: readonly SalientError[] };
+export type Payload<Result> = Partial<Result> & { readonly errors: readonly Boxed[] };
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
 type PayloadFields<Result> = (t: PothosSchemaTypes.ObjectFieldBuilder<Types, Payload<Result>>) => FieldMap;
@@ -97,7 +113,7 @@ export function defineMutation<Result extends object, Input>(
         try {
           return { ...(await options.resolve(args.input, context)), errors: [] };
         } catch (error) {
-          if (error instanceof SalientError && !TOP_LEVEL.has(error.code)) return { errors: [error] };
+          if (error instanceof SalientError && !TOP_LEVEL.has(error.code)) return { errors: [{ error }] };
           throw error;
         }
       }) as never,

@@ -99,5 +99,5 @@ export function resolveContext(
   return { agentId, userId };
 }
 
-/** Who acts when nobody does: facts that extraction learned. */
-export const EXTRACTION_ACTOR = { kind: 'EXTRACTION', id: null } as const;
+/** Who acts when nobody does: Salient itself, learning from messages. */
+export const SYSTEM_ACTOR = { kind: 'SYSTEM', id: null } as const;

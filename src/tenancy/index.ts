@@ -2,7 +2,6 @@ export {
   ACTOR_KINDS,
   type Actor,
   type ActorKind,
-  EXTRACTION_ACTOR,
   mayRead,
   OVERRIDE_POLICIES,
   type OverridePolicy,
@@ -10,6 +9,7 @@ export {
   readRange,
   requireTenant,
   resolveContext,
+  SYSTEM_ACTOR,
   type TenantActor,
   type TenantContext,
 } from './actor.js';
