@@ -31,6 +31,8 @@ try {
   await generateClusterTemplate();
   generateGraphqlSchema();
   if (check) await compareMigrations();
+} catch (error) {
+  problems.push(error instanceof Error ? error.message : String(error));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
