@@ -34,6 +34,6 @@ describe('a cursor', () => {
     '________________',
   ])('is not %j', (text) => {
     expect(() => decodeCursor(text)).toThrow(BadInputError);
-    expect(() => decodeCursor(text)).toThrow(expect.objectContaining({ path: ['after'] }));
+    expect(() => decodeCursor(text)).toThrow(expect.objectContaining({ inputPath: ['after'] }));
   });
 });

@@ -84,7 +84,7 @@ describe('the event log', () => {
     await expect(readEventLog({ db }, fixture.admin, { selection: everything, first })).rejects.toMatchObject(
       {
         code: 'BAD_INPUT',
-        path: ['first'],
+        inputPath: ['first'],
       },
     );
   });
@@ -145,7 +145,7 @@ describe('dropping old events', () => {
 
 describe('a filter', () => {
   it('must name something, not too much, and within range', async () => {
-    const bad = (path: string[]) => ({ code: 'BAD_INPUT', path });
+    const bad = (inputPath: string[]) => ({ code: 'BAD_INPUT', inputPath });
     await expect(selectEvents({ db }, fixture.admin, { types: [] })).rejects.toMatchObject(
       bad(['filter', 'types']),
     );
@@ -164,11 +164,11 @@ describe('a filter', () => {
     const other = await Fixture.make(db);
     await expect(selectEvents({ db }, fixture.admin, { agentId: other.agentId })).rejects.toMatchObject({
       code: 'NOT_FOUND',
-      path: ['filter', 'agentId'],
+      inputPath: ['filter', 'agentId'],
     });
     await expect(selectImportance({ db }, fixture.admin, { userId: newId() })).rejects.toMatchObject({
       code: 'NOT_FOUND',
-      path: ['filter', 'userId'],
+      inputPath: ['filter', 'userId'],
     });
     expect(await selectEvents({ db }, fixture.agent, { userId: fixture.userId })).toMatchObject({
       userId: fixture.userId,

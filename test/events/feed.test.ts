@@ -291,7 +291,7 @@ describe('a feed', () => {
     await other.append({}, {}, {});
     const [first] = await take(await follow(feed, fixture.admin), 1);
     const [foreign] = await take(await follow(feed, other.admin), 1);
-    const expired = { code: 'CURSOR_EXPIRED', path: ['after'] };
+    const expired = { code: 'CURSOR_EXPIRED', inputPath: ['after'] };
     await expect(follow(feed, fixture.admin, (foreign as FeedEntry).cursor)).rejects.toMatchObject(expired);
     const epoch = await inTenant(db, fixture.tenant, async ({ tx, tenantId }) => {
       const row = await tx.tenantStream.findUniqueOrThrow({ where: { tenantId } });
@@ -302,7 +302,7 @@ describe('a feed', () => {
     );
     await expect(follow(feed, fixture.admin, 'nonsense')).rejects.toMatchObject({
       code: 'BAD_INPUT',
-      path: ['after'],
+      inputPath: ['after'],
     });
     // All events are dropped: the first one's cursor is from before the floor.
     await pruneEventLog({ db, now: () => new Date(Date.now() + 1_000) }, fixture.tenant, 0);

@@ -1,0 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { newId } from '../ids.js';
+
+/** What is known of the request that the calling code works for. */
+export interface RequestScope {
+  readonly id: string;
+}
+
+const scopes = new AsyncLocalStorage<RequestScope>();
+
+/** Runs `work` as part of a request; whatever it logs can be found by the request's id. */
+export function inRequest<T>(scope: RequestScope, work: () => T): T {
+  return scopes.run(scope, work);
+}
+
+/** The id of the request that is being worked on, if any. */
+export function currentRequestId(): string | undefined {
+  return scopes.getStore()?.id;
+}
+
+/** The header by which a caller may name its request, and by which the answer names it. */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** The caller's name for the request where it is harmless (1 to 100 of `A-Z a-z 0-9 . _ : -`), else a new one. */
+export function requestIdOf(given: string | null | undefined): string {
+  return given && /^[\w.:-]{1,100}$/.test(given) ? given : newId();
+}

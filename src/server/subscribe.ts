@@ -1,0 +1,56 @@
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { PullIterator } from '../events/index.js';
+
+/** The open subscriptions of a server. */
+export interface Subscriptions {
+  readonly plugin: Plugin;
+  /** How many are open. */
+  readonly size: number;
+  /** Ends all of them with this error. */
+  fail(error: Error): void;
+}
+
+/**
+ * Runs subscriptions. Unlike the library's own way, each event is resolved with a fresh context, so that loaders do not
+ * answer from what they read for an earlier event; a stream ends while it waits; and all can be ended from here.
+ *
+ * @param freshContext the context of one event, from that of the subscription
+ */
+export function createSubscriptions<Context>(freshContext: (context: Context) => Context): Subscriptions {
+  const open = new Set<PullIterator<ExecutionResult>>();
+
+  async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
+    const source = await createSourceEventStream(args);
+    if (!(Symbol.asyncIterator in source)) return source;
+    const events = source[Symbol.asyncIterator]();
+    const results = new PullIterator<ExecutionResult>(
+      async () => {
+        const next = await events.next();
+        if (next.done) return undefined;
+        const contextValue = freshContext(args.contextValue as Context);
+        return execute({ ...args, rootValue: next.value, contextValue });
+      },
+      () => {
+        open.delete(results);
+        events.return?.()?.catch(() => {});
+      },
+    );
+    open.add(results);
+    return results;
+  }
+
+  return {
+    plugin: {
+      onSubscribe({ setSubscribeFn }) {
+        setSubscribeFn(subscribe);
+      },
+    },
+    get size() {
+      return open.size;
+    },
+    fail(error) {
+      for (const results of [...open]) results.fail(error);
+    },
+  };
+}
