@@ -159,9 +159,12 @@ export class TestTenant {
     });
   }
 
-  async retire(factId: string, at: Date, ending: Partial<Retirement> = {}): Promise<void> {
-    const retirement = { factId, reason: 'ENDED', endedAt: at, supersededBy: null, ...ending } as const;
-    await this.run((unit) => retireFacts(unit, [retirement], at));
+  /** Retires facts, all at one time; ENDED then unless told otherwise. */
+  async retire(factIds: readonly string[], at: Date, ending: Partial<Retirement> = {}): Promise<void> {
+    const retirements = factIds.map(
+      (factId): Retirement => ({ factId, reason: 'ENDED', endedAt: at, supersededBy: null, ...ending }),
+    );
+    await this.run((unit) => retireFacts(unit, retirements, at));
   }
 
   async message(spec: MessageSpec): Promise<string> {

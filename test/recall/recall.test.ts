@@ -149,7 +149,7 @@ describe('recall with a query', () => {
     ]);
     const before = await tenant.recall({ query: 'mooring pier' });
     expect(before.items.at(-1)!.source).toBe('FACT');
-    await tenant.retire(old!, hoursAgo(0.1));
+    await tenant.retire([old!], hoursAgo(0.1));
     const { items } = await tenant.recall({ query: 'mooring pier' });
     expect(items).toHaveLength(3);
     expect(items.at(-1)).toMatchObject({ source: 'MESSAGE', superseded: true });
@@ -303,7 +303,7 @@ describe('the time axes', () => {
       { text: 'Ines lives in Lisbon', recordedAt: hoursAgo(500), validFrom: hoursAgo(600) },
       { text: 'Ines lives in Porto', recordedAt: hoursAgo(90), validFrom: hoursAgo(100) },
     ]);
-    await tenant.retire(lisbon!, hoursAgo(90), { endedAt: hoursAgo(100) });
+    await tenant.retire([lisbon!], hoursAgo(90), { endedAt: hoursAgo(100) });
   }
   const query = 'where does Ines live';
 
@@ -332,7 +332,7 @@ describe('the time axes', () => {
 
   it('never returns what was wrong once that is known', async () => {
     const id = await tenant.fact({ text: 'Ines lives in Faro', recordedAt: hoursAgo(50) });
-    await tenant.retire(id, hoursAgo(10), { reason: 'WRONG', endedAt: null });
+    await tenant.retire([id], hoursAgo(10), { reason: 'WRONG', endedAt: null });
     expect(textsOf(await tenant.recall({ query, validAt: hoursAgo(30) }))).toEqual([]);
     expect(textsOf(await tenant.recall({ query, validAt: hoursAgo(30), knownAt: hoursAgo(20) }))).toEqual([
       'Ines lives in Faro',
