@@ -76,7 +76,7 @@ describe('recallRequest', () => {
   ] satisfies [string, RecallInput][])('refuses a %s out of range and names it', (field, input) => {
     const error = refusal(input);
     expect(error).toBeInstanceOf(BadInputError);
-    expect(error.path).toEqual([field]);
+    expect(error.inputPath).toEqual([field]);
     expect(error.message).toContain(field);
   });
 
@@ -135,7 +135,7 @@ describe('recallRequest', () => {
   it('refuses LEARN to an auditor, who may change nothing', () => {
     const error = refusal({ mode: 'LEARN' }, actor('TENANT_AUDITOR'));
     expect(error).toBeInstanceOf(ForbiddenError);
-    expect(error.path).toEqual(['mode']);
+    expect(error.inputPath).toEqual(['mode']);
     expect(recallRequest(admin, { mode: 'LEARN' }).mode).toBe('LEARN');
   });
 
@@ -149,6 +149,6 @@ describe('recallRequest', () => {
   it.each(['agentId', 'userId'] as const)('answers a malformed %s like an unknown one', (field) => {
     const error = refusal({ [field]: "x' OR 1=1" });
     expect(error).toBeInstanceOf(NotFoundError);
-    expect(error.path).toEqual([field]);
+    expect(error.inputPath).toEqual([field]);
   });
 });

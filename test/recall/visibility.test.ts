@@ -106,7 +106,7 @@ describe('visibility', () => {
     async (field) => {
       const error = await tenant.recall({ query: 'lantern', [field]: newId() }).catch((caught) => caught);
       expect(error).toBeInstanceOf(NotFoundError);
-      expect(error.path).toEqual([field]);
+      expect(error.inputPath).toEqual([field]);
     },
   );
 
