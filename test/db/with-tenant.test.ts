@@ -166,8 +166,11 @@ describe('a statement that fails', () => {
 
   it('is an error when the COMMIT is what fails', async () => {
     const owner = await ownerClient();
-    const table = `deferred_${newId().replaceAll('-', '')}`;
+    const schema = `test_${newId().replaceAll('-', '')}`;
+    const table = `${schema}.deferred`;
     try {
+      await owner.query(`CREATE SCHEMA ${schema}`);
+      await owner.query(`GRANT USAGE ON SCHEMA ${schema} TO salient_app`);
       await owner.query(`CREATE TABLE ${table} (id int, parent int)`);
       await owner.query(`ALTER TABLE ${table} ADD UNIQUE (id)`);
       await owner.query(
@@ -180,7 +183,7 @@ describe('a statement that fails', () => {
       await expect(broken).rejects.toSatisfy((error) => sqlState(error) === '23503');
       expect((await owner.query(`SELECT * FROM ${table}`)).rows).toEqual([]);
     } finally {
-      await owner.query(`DROP TABLE IF EXISTS ${table}`);
+      await owner.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       await owner.end();
     }
     expect(await db.withTenant(newId(), async () => 'usable')).toBe('usable');
