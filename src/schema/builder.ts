@@ -3,10 +3,10 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
-import { ForbiddenError, SalientError, UnauthenticatedError } from '../errors.js';
+import { BadInputError, ForbiddenError, SalientError, UnauthenticatedError } from '../errors.js';
 import type { ActorKind } from '../tenancy/index.js';
 import type { GraphQLContext } from './context.js';
-import { parseGlobalId, toGlobalId } from './global-id.js';
+import { isNodeType, parseGlobalId, toGlobalId } from './global-id.js';
 import { DEFAULT_PAGE, MAX_PAGE } from './page.js';
 
 export interface SchemaTypes {
@@ -22,6 +22,8 @@ export interface SchemaTypes {
   };
   AuthScopes: { roles: readonly ActorKind[] };
 }
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** Most fields that one operation may cost: each field 1, each list times its size. Over it: LIMIT_EXCEEDED. */
 export const MAX_COST = 10_000;
@@ -71,10 +73,12 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   relay: {
     cursorType: 'String',
     encodeGlobalID: (typename, id) => toGlobalId(typename, String(id)),
+    // An id that is none finds nothing, exactly as one of a row that does not exist: it is read as that of no tenant.
     decodeGlobalID: (text) => {
-      // An id that is none finds nothing, exactly as one of a row that does not exist.
       const parsed = parseGlobalId(text);
-      return parsed ? { typename: parsed.type, id: parsed.id } : { typename: '', id: '' };
+      return parsed && isNodeType(parsed.type)
+        ? { typename: parsed.type, id: parsed.id }
+        : { typename: 'Tenant', id: NIL_UUID };
     },
     idFieldOptions: { description: 'Global id: opaque, stable, unique over all types.' },
     nodeTypeOptions: { description: 'Anything with a global id.' },
@@ -100,10 +104,18 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     nodeQueryOptions: {
       description: "Anything by its global id; null where it does not exist or is not the caller's to see.",
       authScopes: { roles: EVERYONE },
+      args: { id: { description: 'Its global id.' } },
     },
     nodesQueryOptions: {
       description: 'Several by their global ids, in the order asked for; null for each that is not found.',
       authScopes: { roles: EVERYONE },
+      args: { ids: { description: `Their global ids, at most ${MAX_PAGE}.` } },
+      complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
+      resolve: (_root, { ids }, _context, _info, resolveNodes) => {
+        if (ids.length > MAX_PAGE)
+          throw new BadInputError(`ids must be at most ${MAX_PAGE}, not ${ids.length}`, ['ids']);
+        return resolveNodes(ids);
+      },
     },
   },
 });

@@ -2,19 +2,24 @@ import { NotFoundError } from '../errors.js';
 import { isUuid } from '../ids.js';
 
 /** The types that `node` finds. */
-export type NodeType =
-  | 'Tenant'
-  | 'Agent'
-  | 'User'
-  | 'Session'
-  | 'Message'
-  | 'Fact'
-  | 'Edge'
-  | 'Entity'
-  | 'SalienceProfile'
-  | 'RescoreJob'
-  | 'ApiKey'
-  | 'Extraction';
+const NODE_TYPES = [
+  'Tenant',
+  'Agent',
+  'User',
+  'Session',
+  'Message',
+  'Fact',
+  'SalienceProfile',
+  'RescoreJob',
+  'ApiKey',
+  'Extraction',
+] as const;
+export type NodeType = (typeof NODE_TYPES)[number];
+
+/** Whether `node` finds things of this type. */
+export function isNodeType(type: string): type is NodeType {
+  return (NODE_TYPES as readonly string[]).includes(type);
+}
 
 /** Relay's global id: base64 of `Type:uuid`. */
 export function toGlobalId(type: string, id: string): string {
