@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { Kind, parse } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADMIN_KEY, type TestApp, testApp } from '../support/app.js';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const examples = [...readme.matchAll(/```graphql\n([\s\S]*?)```/g)].map((match) => match[1] as string);
+
+let salient: TestApp;
+beforeAll(async () => {
+  salient = await testApp();
+});
+afterAll(() => salient[Symbol.asyncDispose]());
+
+test("the README's examples work, in their order", async () => {
+  const slug = `readme-${Date.now()}`;
+  const results: Record<string, unknown>[] = [];
+  const found = (path: RegExp): string => path.exec(JSON.stringify(results))?.[1] ?? '';
+  for (const example of examples) {
+    const query = example.replace('"acme"', JSON.stringify(slug));
+    const [definition] = parse(query).definitions;
+    const operation = definition?.kind === Kind.OPERATION_DEFINITION ? definition.operation : undefined;
+    if (operation === 'subscription') {
+      expect(await firstEvent(query, found(/"secret":"([^"]+)"/))).toMatchObject({
+        data: { importanceChanged: { __typename: 'ImportanceChange', cause: 'INGEST' } },
+      });
+      continue;
+    }
+    const secret = found(/"secret":"([^"]+)"/);
+    const caller = secret
+      ? { key: secret }
+      : { key: ADMIN_KEY, ...(results.length > 0 ? { tenant: slug } : {}) };
+    const variables = {
+      agentId: found(/"agent":\{"id":"([^"]+)"/),
+      userId: found(/"user":\{"id":"([^"]+)"/),
+    };
+    results.push(
+      await salient.ask<Record<string, unknown>>({ ...caller, query, variables: used(query, variables) }),
+    );
+  }
+  expect(results.at(-1)).toMatchObject({
+    recall: { items: expect.arrayContaining([expect.objectContaining({ rank: 1 })]) },
+  });
+  expect(examples.length).toBeGreaterThanOrEqual(7);
+});
+
+test('the table of settings has every variable that is read', () => {
+  const source = readFileSync(new URL('../../src/config/env.ts', import.meta.url), 'utf8');
+  const variables = [...source.matchAll(/read\('([A-Z_]+)'\)/g)].map((match) => match[1]);
+  expect(variables.length).toBeGreaterThan(5);
+  expect(variables.filter((name) => !readme.includes(`| \`${name}\` |`))).toEqual([]);
+});
+
+/** Only the variables that a document declares. */
+function used(query: string, variables: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => query.includes(`$${name}:`)));
+}
+
+async function firstEvent(query: string, key: string): Promise<unknown> {
+  const response = await salient.app.fetch(
+    new Request('http://salient/graphql', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${key}`,
+      },
+      body: JSON.stringify({ query }),
+    }),
+  );
+  const reader = (response.body as ReadableStream<Uint8Array>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
+  let text = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error('the stream ended');
+    text += value;
+    const data = /^data: (\{.*\})$/m.exec(text)?.[1];
+    if (data) {
+      await reader.cancel();
+      return JSON.parse(data);
+    }
+  }
+}
