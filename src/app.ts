@@ -3,7 +3,7 @@ import { type Database, openDatabase, registerEmbeddingModel } from './db/index.
 import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/index.js';
 import { createEventFeed } from './events/index.js';
 import { createRulesExtractor, type Extractor } from './extraction/index.js';
-import { createJobRunner } from './jobs/index.js';
+import { createJobRunner, startEventRetention } from './jobs/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createContext, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
@@ -52,6 +52,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const feed = keep(createEventFeed({ db, log, now }));
     const base = { config, db, embedding, embeddingModelId, extractor, feed, log, now };
     const jobs = keep(createJobRunner(base));
+    keep(startEventRetention(base));
     const services: Services = { ...base, jobs };
     const server: Server = createServer({ schema, services, authenticate, createContext });
     opened.push(() => server.dispose());

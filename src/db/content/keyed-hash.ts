@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 
 /** What is hashed: equal texts of different purposes do not meet. */
-export type HashPurpose = 'fact-text' | 'refused-text' | 'entity-name' | 'relation' | 'topic' | 'idempotency' | 'request';
+export type HashPurpose =
+  | 'fact-text'
+  | 'refused-text'
+  | 'entity-name'
+  | 'relation'
+  | 'topic'
+  | 'idempotency'
+  | 'request';
 
 /** HMAC-SHA256 of a text under the tenant's hash key (32 bytes); equal texts of two tenants differ. */
 export function keyedHash(key: Uint8Array, purpose: HashPurpose, text: string): Uint8Array<ArrayBuffer> {

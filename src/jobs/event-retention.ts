@@ -1,0 +1,42 @@
+import { listTenants } from '../db/index.js';
+import { pruneEventLog } from '../events/index.js';
+import type { Services } from '../services.js';
+
+/** How often old events are dropped; several processes may do so at once. */
+const INTERVAL_MS = 60 * 60 * 1_000;
+const TENANTS_AT_A_TIME = 100;
+
+type Deps = Pick<Services, 'db' | 'log' | 'now'>;
+
+/** Drops the events of all tenants that are older than is kept (SPEC §11), every hour until it is disposed. */
+export function startEventRetention(deps: Deps): AsyncDisposable {
+  const stop = new AbortController();
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = pruneAll(deps, stop.signal).catch((error: { code?: string }) => {
+      if (!stop.signal.aborted) deps.log.error({ code: error.code }, 'dropping old events failed');
+    });
+  }, INTERVAL_MS);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** One round over all tenants. */
+export async function pruneAll(deps: Deps, signal: AbortSignal): Promise<void> {
+  let after: string | null = null;
+  do {
+    const page = { limit: TENANTS_AT_A_TIME, after, before: null, backward: false };
+    const tenants = (await deps.db.withPlatform((tx) => listTenants(tx, page))).slice(0, TENANTS_AT_A_TIME);
+    for (const tenant of tenants) {
+      if (signal.aborted) return;
+      await pruneEventLog(deps, tenant);
+    }
+    after = tenants.length === TENANTS_AT_A_TIME ? (tenants.at(-1)?.id ?? null) : null;
+  } while (after !== null);
+}
