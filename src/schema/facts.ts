@@ -10,7 +10,7 @@ import {
   sourcesOfFacts,
 } from '../db/index.js';
 import { decayOf, exactImportance } from '../facts/index.js';
-import { mayRead } from '../tenancy/index.js';
+import { mayRead, readRange } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ExtractorName, FactKind, FactStatus, FactTier, RetireReason } from './enums.js';
@@ -295,14 +295,15 @@ builder.node(Fact, {
     sources: t.connection({
       type: Message,
       description:
-        'The messages that it was learned from or stated again in, in the order in which they were added.',
+        'The messages that it was learned from or stated again in, as far as the caller may see them, in the order in which they were added.',
       resolve: async (fact, args, context) => {
         const page = pageOf(args, 2);
         if (page.backward || page.before) return connectionOf(page, [], () => [0, '']);
         const after = page.after ? ([Number(page.after[0]), String(page.after[1])] as const) : null;
+        const range = readRange(tenantActorOf(context));
         const rows = await context.batches.byId(
           `sources:${page.limit}:${after?.join()}`,
-          (ids) => readTenant(context, (unit) => sourcesOfFacts(unit, ids, { limit: page.limit, after })),
+          (ids) => readTenant(context, (unit) => sourcesOfFacts(unit, ids, range, { limit: page.limit, after })),
           fact.id,
         );
         return connectionOf(page, rows ?? [], (row) => [row.addedAt.getTime(), row.id]);

@@ -1,5 +1,5 @@
 import { type AgentRow, agentsByIds, type UserRow, usersByIds } from '../db/index.js';
-import { createAgent, createUser } from '../tenancy/index.js';
+import { createAgent, createUser, mayRead } from '../tenancy/index.js';
 import { ADMINS, builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { defineMutation } from './mutation.js';
@@ -47,8 +47,12 @@ builder.node(Agent, {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created here.' }),
     salienceProfile: t.field({
       type: SalienceProfile,
-      description: 'What matters to this agent.',
-      resolve: (agent, _args, context) => profileOf(context, 'AGENT', agent.id),
+      nullable: true,
+      description: "What matters to this agent; null where it is not the caller's to see.",
+      resolve: (agent, _args, context) =>
+        mayRead(tenantActorOf(context), { agentId: agent.id, userId: null })
+          ? profileOf(context, 'AGENT', agent.id)
+          : null,
     }),
   }),
 });

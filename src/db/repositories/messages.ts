@@ -1,4 +1,5 @@
 import { hexOf } from '../content/index.js';
+import { type Range, rangeCondition } from './conditions.js';
 import type { ScopeOwner } from './scopes.js';
 import type { SessionRow } from './sessions.js';
 import type { Unit } from './unit.js';
@@ -179,10 +180,14 @@ export async function listMessages(
   return rows.flatMap((row) => byId.get(row.id) ?? []);
 }
 
-/** The sources of each fact, oldest first, `limit + 1` a fact. One statement. */
+/**
+ * The sources of each fact, oldest first, `limit + 1` a fact: those within the reader's range, for what one agent heard
+ * is not another's to read where the fact that came of it is shared. One statement.
+ */
 export async function sourcesOfFacts(
   unit: Unit,
   factIds: readonly string[],
+  range: Range,
   page: { readonly limit: number; readonly after: readonly [at: number, id: string] | null },
 ): Promise<Map<string, (MessageRecord & { readonly addedAt: Date })[]>> {
   const rows = await unit.tx.$queryRaw<(MessageRow & { factId: string; addedAt: Date })[]>`
@@ -196,6 +201,7 @@ export async function sourcesOfFacts(
       JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
       JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
       WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[])
+        AND ${rangeCondition('s', range)}
         AND (${page.after?.[1] ?? null}::uuid IS NULL
              OR (fs.added_at, fs.message_id) > (to_timestamp(${page.after?.[0] ?? 0}::float8 / 1000), ${page.after?.[1] ?? null}::uuid))
     ) ranked WHERE place <= ${page.limit + 1}::int ORDER BY "factId", place`;
