@@ -1,4 +1,4 @@
-import { listTenants } from '../db/index.js';
+import { type IdPage, listTenants } from '../db/index.js';
 import { pruneEventLog } from '../events/index.js';
 import type { Services } from '../services.js';
 
@@ -31,7 +31,7 @@ export function startEventRetention(deps: Deps): AsyncDisposable {
 export async function pruneAll(deps: Deps, signal: AbortSignal): Promise<void> {
   let after: string | null = null;
   do {
-    const page = { limit: TENANTS_AT_A_TIME, after, before: null, backward: false };
+    const page: IdPage = { limit: TENANTS_AT_A_TIME, after, before: null, backward: false };
     const tenants = (await deps.db.withPlatform((tx) => listTenants(tx, page))).slice(0, TENANTS_AT_A_TIME);
     for (const tenant of tenants) {
       if (signal.aborted) return;
