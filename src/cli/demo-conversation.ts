@@ -49,7 +49,10 @@ export const DEMO_SESSIONS: readonly {
         role: 'USER',
         content: 'Jonas Weber is on call for the billing service. Priya Raman owns the scheduling service.',
       },
-      { role: 'USER', content: 'I use Neovim on macOS. My terminal is Ghostty.' },
+      {
+        role: 'USER',
+        content: 'I use Neovim on macOS. My terminal is Ghostty. Our CI runs on GitHub Actions.',
+      },
       { role: 'USER', content: 'help' },
     ],
   },
@@ -73,6 +76,11 @@ export const DEMO_SESSIONS: readonly {
       { role: 'ASSISTANT', content: 'I will keep that in mind.' },
       {
         role: 'USER',
+        content:
+          'The project uses Redis for queues. The project uses MinIO for files. We use Zod for validation.',
+      },
+      {
+        role: 'USER',
         content: 'The reporting service uses ClickHouse. We agreed to keep raw events for ninety days.',
       },
     ],
@@ -81,7 +89,10 @@ export const DEMO_SESSIONS: readonly {
     name: 'thursday',
     day: 3,
     messages: [
-      { role: 'USER', content: 'The API gateway is Traefik. Our error tracker is Sentry.' },
+      {
+        role: 'USER',
+        content: 'Our API gateway is Traefik. Our error tracker is Sentry. We use Grafana for dashboards.',
+      },
       { role: 'USER', content: 'I work from Lisbon and I am usually online from nine to five.' },
       {
         role: 'USER',
@@ -105,6 +116,11 @@ export const DEMO_SESSIONS: readonly {
         role: 'USER',
         content: 'We use feature flags from Unleash. We run load tests with k6 before every release.',
       },
+      {
+        role: 'USER',
+        content: 'We decided to freeze releases during the audit because the inspectors read our change log.',
+      },
+      { role: 'USER', content: 'My daughter Lena was born on Friday and I named her after my grandmother.' },
       { role: 'USER', content: 'ok continue' },
     ],
   },

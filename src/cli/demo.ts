@@ -94,7 +94,7 @@ async function converse({ agent, userId }: DemoTenant): Promise<void> {
         skipped.push(message.content);
     }
     const gate =
-      skipped.length > 0 ? `; the gate let pass by: ${skipped.map((text) => `"${text}"`).join(', ')}` : '';
+      skipped.length > 0 ? `; not worth an extraction: ${skipped.map((text) => `"${text}"`).join(', ')}` : '';
     console.log(
       `  ${session.name.padEnd(10)} ${String(session.messages.length).padStart(2)} messages, ${String(facts).padStart(2)} facts learned or reaffirmed${gate}`,
     );

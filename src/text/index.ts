@@ -1,10 +1,4 @@
 export {
-  checkContent,
-  type Refusal,
-  type RefusalCategory,
-  scanMessage,
-} from '../extraction/content-check.js';
-export {
   FACT_KINDS,
   type FactKind,
   isNearDuplicate,
@@ -13,3 +7,9 @@ export {
 } from '../extraction/fact-text.js';
 export { valenceOf } from '../extraction/sentiment.js';
 export { analyzeDocument, analyzeQuery, type LexicalTerm } from '../recall/lexical-analysis.js';
+export {
+  checkContent,
+  type Refusal,
+  type RefusalCategory,
+  scanMessage,
+} from '../extraction/content-check.js';
