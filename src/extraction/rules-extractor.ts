@@ -1,0 +1,198 @@
+/**
+ * The `rules` extractor (SPEC §2.3): no key, no network, deterministic. It keeps the sentences in which the
+ * users themselves state something durable, each with a kind, its entities and, where plain to see, subject,
+ * predicate and object.
+ *
+ * What is durable. Kept are: who the user is, what they like, how they want to be answered, decisions,
+ * conventions, the project, the environment; what happened to them or to someone named, since an event stays
+ * true for ever ("I went to a support group yesterday" is worth knowing in a year, and its date is the
+ * message's); plans without an end in sight ("I'm planning to move to Spain"). Dropped are: questions,
+ * orders, hypotheses, reactions and politeness, feelings and whereabouts of the moment, the progress of the
+ * task at hand ("running the tests now"), plans for today or tomorrow, and statements about "it" or "that",
+ * which mean nothing alone. Code, quotations, logs, tables and examples are not the user's statements; what
+ * looks like a pasted document counts for less.
+ *
+ * The words are the user's own, without greetings and fillers ("hi!", "remember that"), and in the person in
+ * which they were said: turning "I" into a name changes verbs and pronouns, and a wrong rewrite is a wrong
+ * fact. Where several people speak, a statement begins with its speaker ("Ann: I moved to Oslo"), since "I"
+ * alone would merge them.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type {
+  ExtractedEdge,
+  ExtractedFact,
+  Extractor,
+  ExtractorInput,
+  ExtractorMessage,
+  ExtractorOutput,
+  KnownFact,
+} from './extractor.js';
+import { isNearDuplicate } from './fact-text.js';
+import { validFromOf } from './rules-dates.js';
+import { type Judgement, judge } from './rules-judge.js';
+import { languageOf } from './rules-languages.js';
+import { cleanSentence, proseOf, sentencesOf } from './rules-prose.js';
+import { replacedBy } from './rules-supersede.js';
+
+/** Statements below this are not proposed. */
+const LEAST_CONFIDENCE = 0.4;
+/** What a pasted document loses. */
+const PASTED_DOUBT = 0.2;
+/** A fact grows by following sentences about the same person up to this, in characters. */
+const LONGEST_FACT = 400;
+
+/** A statement on its way to a fact. */
+interface Statement {
+  judgement: Judgement;
+  text: string;
+  message: ExtractorMessage;
+}
+
+/** The extractor that needs nothing but the text. */
+export function createRulesExtractor(): Extractor {
+  return {
+    name: 'RULES',
+    async extract(input: ExtractorInput, signal: AbortSignal): Promise<ExtractorOutput> {
+      const output: ExtractorOutput = { add: [], supersede: [], edges: [] };
+      for (const message of input.messages) {
+        if (message.role !== 'USER') continue;
+        signal.throwIfAborted();
+        for (const statement of statementsOf(message)) propose(output, statement, input);
+        // A long window must not hold up the process.
+        await nextTurn();
+      }
+      signal.throwIfAborted();
+      return output;
+    },
+  };
+}
+
+function statementsOf(message: ExtractorMessage): Statement[] {
+  const prose = proseOf(message.content);
+  const statements: Statement[] = [];
+  for (const paragraph of prose.paragraphs) {
+    const language = languageOf(paragraph);
+    let previous: Statement | undefined;
+    for (const written of sentencesOf(paragraph)) {
+      const text = cleanSentence(written);
+      const judgement = text === '' ? null : judge(text, language, /[?？؟]["')\s]*$/u.test(written));
+      const confidence = (judgement?.confidence ?? 0) - (prose.pasted ? PASTED_DOUBT : 0);
+      if (judgement && confidence >= LEAST_CONFIDENCE) {
+        previous = {
+          judgement: { ...judgement, confidence: Math.round(confidence * 100) / 100 },
+          text,
+          message,
+        };
+        statements.push(previous);
+      } else if (previous && continues(previous, text)) {
+        previous.text = `${previous.text}. ${text}`;
+      } else {
+        previous = undefined;
+      }
+    }
+  }
+  return statements;
+}
+
+const PERSON =
+  /\b(?:wife|husband|partner|girlfriend|boyfriend|mom|mum|mother|dad|father|son|daughter|brother|sister|friend|boss|teacher|colleague|neighbou?r|aunt|uncle|cousin|niece|nephew|dog|cat|puppy|kitten|baby|kids?|parents|team)\b/i;
+const CONTINUES =
+  /^(?:he|she|they|his|her|their)(?:'s|'re|'ve)? (?!(?:said|says|told|think|thinks|know|knows|look|looks|sound|sounds|seem|seems)\b)\w+ \w+/i;
+
+/** "My sister moved to Rome. She teaches Latin there.": the second sentence means something after the first. */
+function continues(previous: Statement, text: string): boolean {
+  const about = PERSON.test(previous.text) || previous.judgement.entities.length > 0;
+  return about && CONTINUES.test(text) && previous.text.length + text.length < LONGEST_FACT;
+}
+
+function propose(output: ExtractorOutput, statement: Statement, input: ExtractorInput): void {
+  const { judgement, message } = statement;
+  const speaker = speakerOf(message);
+  const text = speaker ? `${speaker}: ${statement.text}` : statement.text;
+  const entities =
+    speaker && !judgement.entities.some((name) => sameName(name, speaker))
+      ? [...judgement.entities, speaker]
+      : judgement.entities;
+  const twin = output.add.find((fact) => fact.kind === judgement.kind && isNearDuplicate(fact.text, text));
+  if (twin) {
+    if (!twin.sourceMessageIds.includes(message.id)) twin.sourceMessageIds.push(message.id);
+    return;
+  }
+  const label = replacedBy(judgement, statement.text, knownOf(speaker, input.known));
+  if (label && !output.supersede.some((replacement) => replacement.label === label)) {
+    output.supersede.push({ label, text, kind: judgement.kind, entities });
+    return;
+  }
+  output.add.push(factOf(statement, text, entities, speaker, input.referenceTime));
+  const edge = edgeOf(judgement);
+  if (edge) output.edges.push(edge);
+}
+
+/** Names that would make a line look like a transcript's role. */
+const ROLE_NAME = /^(?:user|human|system|assistant|developer|ai|tool|function|model|agent|bot)$/i;
+
+function speakerOf({ speaker }: ExtractorMessage): string | undefined {
+  const name = speaker?.replace(/[\s:]+/g, ' ').trim();
+  return name && name.length <= 80 && !ROLE_NAME.test(name) ? name : undefined;
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** The author's own facts, their speaker cut off. */
+function knownOf(speaker: string | undefined, known: readonly KnownFact[]): KnownFact[] {
+  if (!speaker) return known.filter(({ text }) => !/^\p{Lu}[\p{L} .'-]{0,60}: /u.test(text));
+  const prefix = `${speaker}: `;
+  return known
+    .filter(({ text }) => text.startsWith(prefix))
+    .map((fact) => ({ ...fact, text: fact.text.slice(prefix.length) }));
+}
+
+function factOf(
+  { judgement, message }: Statement,
+  text: string,
+  entities: string[],
+  speaker: string | undefined,
+  referenceTime: Date,
+): ExtractedFact {
+  const author = speaker ?? 'user';
+  const subject =
+    judgement.subject === 'AUTHOR'
+      ? author
+      : judgement.subject?.words.replace(/^(?:my|our)\b/i, `${author}'s`);
+  const validFrom = validFromOf(text, message.sentAt ?? referenceTime, judgement.past);
+  return {
+    text,
+    kind: judgement.kind,
+    ...(subject ? { subject } : {}),
+    predicate: predicateOf(judgement),
+    ...(judgement.object ? { object: judgement.object } : {}),
+    entities,
+    ...(validFrom ? { validFrom } : {}),
+    confidence: judgement.confidence,
+    sourceMessageIds: [message.id],
+  };
+}
+
+/** "My wife" is the user's, "our backend" the one there is. */
+function subjectOf(words: string | undefined, author: string): string | undefined {
+  return words?.replace(/^my\b/i, `${author}'s`).replace(/^(?:our|this|the)\b/i, 'the');
+}
+
+/** Quality counts decisions and conventions by their predicate (SPEC §10). */
+function predicateOf({ kind, predicate }: Judgement): string {
+  if (kind === 'DECISION') return 'decision';
+  return kind === 'CONVENTION' ? 'convention' : predicate;
+}
+
+/** "Farid reports to Lucy": both ends are names. */
+function edgeOf({ subject, predicate, object, entities }: Judgement): ExtractedEdge | undefined {
+  if (!subject || subject === 'AUTHOR' || !object || !entities.includes(subject.words)) return undefined;
+  const target = entities.find((name) => name !== subject.words && object.includes(name));
+  if (!target) return undefined;
+  const between = object.slice(0, object.indexOf(target)).trim();
+  const link = /^(?:to|for|with|at|in|from|of|on|by)$/i.test(between) ? ` ${between.toLowerCase()}` : '';
+  return { source: subject.words, relation: `${predicate.toLowerCase()}${link}`, target };
+}
