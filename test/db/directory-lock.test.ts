@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDirectory } from '../../src/db/embedded/directory-lock.js';
 import { DataDirectoryInUseError } from '../../src/db/index.js';
+import { isPostgres } from '../support/database.js';
 
 let directory: string;
 const children: ChildProcess[] = [];
@@ -40,7 +41,7 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
-describe('the lock of a data directory', () => {
+describe.skipIf(isPostgres)('the lock of a data directory', () => {
   it('is held by one at a time, and free after its release', async () => {
     const lock = await lockDirectory(directory);
     await expect(lockDirectory(directory)).rejects.toThrow(DataDirectoryInUseError);

@@ -5,6 +5,7 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { DurableNodeFS } from './durable-fs.js';
 import type { EmbeddedReport, EmbeddedWorkerData } from './protocol.js';
+import { SharedBackend } from './shared-backend.js';
 
 /**
  * The thread that is the embedded PostgreSQL. It is a thread because the WebAssembly runs synchronously and would hold
@@ -43,12 +44,13 @@ function startParameters(durable: boolean): string[] {
 }
 
 async function start(): Promise<void> {
-  const db = await PGlite.create({
+  const db = new SharedBackend({
     fs: data.durable ? new DurableNodeFS(data.cluster) : new NodeFS(data.cluster),
     extensions: { vector },
     initDbStartParams: INITDB_PARAMETERS,
     startParams: startParameters(data.durable),
   });
+  await db.waitReady;
   if (data.socket === undefined) {
     // Half of what the first migration would take.
     await db.exec('CREATE EXTENSION vector');
