@@ -1,4 +1,4 @@
-import type { LookupResult, SalienceRecord, ScopeFigures } from '../db/index.js';
+import type { LookupCandidate, LookupResult, SalienceRecord, ScopeFigures } from '../db/index.js';
 import { hexOf } from '../db/index.js';
 import { cosineOfDistance, l2Distance } from '../embedding/index.js';
 import {
@@ -9,16 +9,25 @@ import {
   type SequenceCandidate,
   scoreSequence,
 } from '../salience/index.js';
+import { isNearDuplicate } from '../text/index.js';
 import type { DraftRefusal, PreparedFact } from './draft.js';
 
 /** A prepared fact in its scope, with what the scope holds of it. */
 export interface PlacedFact {
   readonly prepared: PreparedFact;
   readonly scopeId: number;
-  readonly found: LookupResult;
+  readonly found: Pick<LookupResult, 'nearest' | 'forgotten'>;
+  /** The live fact that says the same. */
+  readonly duplicate: LookupCandidate | null;
 }
 
-/** What becomes of one statement. `REPEATED` is a twin of an earlier statement of the same write. */
+/** A prepared fact with what was looked up for it: of what is alike, the first that says the same (SPEC §2.4). */
+export function placeFact(prepared: PreparedFact, scopeId: number, found: LookupResult): PlacedFact {
+  const duplicate = found.candidates.find(({ exact, text }) => exact || isNearDuplicate(text, prepared.text));
+  return { prepared, scopeId, found, duplicate: duplicate ?? null };
+}
+
+/** What becomes of one statement. `REPEATED` says the same as an earlier statement of the same write. */
 export type Decision =
   | { readonly outcome: 'ADD'; readonly scored: ScoredCandidate }
   | { readonly outcome: 'REAFFIRM'; readonly factId: string; readonly scored: ScoredCandidate }
@@ -43,42 +52,37 @@ const HOUR_MS = 3_600_000;
  */
 export function planWrite(
   facts: readonly PlacedFact[],
-  figures: { scopes: readonly ScopeFigures[]; tenantBaseline: ScopeFigures['baseline'] },
+  figures: { readonly scopes: readonly ScopeFigures[]; readonly tenantBaseline: ScopeFigures['baseline'] },
   similarity: (cosine: number) => number,
   userProfileLimit: number,
 ): Plan {
   const decisions: (Decision | null)[] = facts.map(() => null);
   const candidates = new Map<number, { place: number; candidate: SequenceCandidate }[]>();
-  const firstOf = new Map<string, number>();
-  const added: PlacedFact[] = [];
+  const accepted: { fact: PlacedFact; place: number }[] = [];
   const profileCharacters = new Map(
     figures.scopes.map((scope) => [scope.scopeId, scope.userProfileCharacters]),
   );
 
   facts.forEach((fact, place) => {
-    const { prepared, scopeId, found } = fact;
-    const twin = `${scopeId}:${prepared.draft.kind}:${hexOf(prepared.textHash)}`;
-    const earlier = firstOf.get(twin);
-    if (earlier !== undefined) {
-      decisions[place] = { outcome: 'REPEATED', of: earlier };
+    const { prepared, scopeId, duplicate } = fact;
+    const earlier = accepted.find((other) => saysTheSame(other.fact, fact));
+    if (earlier) {
+      decisions[place] = { outcome: 'REPEATED', of: earlier.place };
       return;
     }
-    const refusal = found.duplicate
-      ? null
-      : refuse(fact, profileCharacters.get(scopeId) ?? 0, userProfileLimit);
+    const refusal = duplicate ? null : refuse(fact, profileCharacters.get(scopeId) ?? 0, userProfileLimit);
     if (refusal) {
       decisions[place] = { outcome: 'REFUSE', refusal };
       return;
     }
-    firstOf.set(twin, place);
-    const candidate = found.duplicate
-      ? { observation: repetition(fact, found.duplicate), reaffirms: inputsOf(found.duplicate) }
-      : { observation: observe(fact, added, similarity) };
+    const candidate = duplicate
+      ? { observation: repetition(fact, duplicate), reaffirms: inputsOf(duplicate) }
+      : { observation: observe(fact, accepted, similarity) };
+    accepted.push({ fact, place });
     const inScope = candidates.get(scopeId) ?? [];
     inScope.push({ place, candidate: { ...candidate, profile: NEUTRAL_PROFILE, hints: prepared.hints } });
     candidates.set(scopeId, inScope);
-    if (found.duplicate) return;
-    added.push(fact);
+    if (duplicate) return;
     if (prepared.draft.kind === 'USER_PROFILE') {
       profileCharacters.set(scopeId, (profileCharacters.get(scopeId) ?? 0) + prepared.characters);
     }
@@ -100,13 +104,29 @@ export function planWrite(
     if (result.baselines.scope.n > start.n) baselines.set(scopeId, result.baselines.scope);
     ofScope.forEach(({ place }, index) => {
       const scored = result.scored[index] as ScoredCandidate;
-      const duplicate = facts[place]?.found.duplicate;
+      const duplicate = facts[place]?.duplicate;
       decisions[place] = duplicate
         ? { outcome: 'REAFFIRM', factId: duplicate.id, scored }
         : { outcome: 'ADD', scored };
     });
   }
   return { decisions: decisions as Decision[], baselines };
+}
+
+/** Whether two statements of one write are the same: equal or alike, or both a repetition of one stored fact. */
+function saysTheSame(earlier: PlacedFact, later: PlacedFact): boolean {
+  const [one, other] = [earlier.prepared, later.prepared];
+  if (earlier.scopeId !== later.scopeId || one.draft.kind !== other.draft.kind) return false;
+  if (hexOf(one.textHash) === hexOf(other.textHash)) return true;
+  if (earlier.duplicate && later.duplicate) return earlier.duplicate.id === later.duplicate.id;
+  return shareTerms(one, other) && isNearDuplicate(one.text, other.text);
+}
+
+/** Spares the comparison word by word of what has hardly a word in common. */
+function shareTerms(one: PreparedFact, other: PreparedFact): boolean {
+  const terms = new Set(one.terms.map(({ term }) => term));
+  const shared = other.terms.reduce((count, { term }) => count + (terms.has(term) ? 1 : 0), 0);
+  return 2 * shared >= Math.max(one.terms.length, other.terms.length);
 }
 
 function refuse(
@@ -118,7 +138,7 @@ function refuse(
     return {
       category: 'FORGOTTEN',
       reason: 'this was forgotten on request and is not learned again',
-      field: 'text',
+      path: ['text'],
     };
   }
   const { replaces } = prepared.draft;
@@ -129,7 +149,7 @@ function refuse(
     return {
       category: 'BUDGET',
       reason: `USER_PROFILE holds ${budget.current} of ${limit} characters; ${budget.requested} more do not fit`,
-      field: 'text',
+      path: ['text'],
       budget,
     };
   }
@@ -148,14 +168,14 @@ function repetition(fact: PlacedFact, duplicate: SalienceRecord): Observation {
 /** The nearest of what the scope holds and of what this write has added before. */
 function observe(
   fact: PlacedFact,
-  added: readonly PlacedFact[],
+  accepted: readonly { readonly fact: PlacedFact }[],
   similarity: (cosine: number) => number,
 ): Observation {
   const { embedding, draft } = fact.prepared;
   let nearest = fact.found.nearest;
   if (embedding) {
-    for (const other of added) {
-      if (other.scopeId !== fact.scopeId || !other.prepared.embedding) continue;
+    for (const { fact: other } of accepted) {
+      if (other.duplicate || other.scopeId !== fact.scopeId || !other.prepared.embedding) continue;
       const distance = l2Distance(embedding, other.prepared.embedding);
       if (!nearest || distance < nearest.distance)
         nearest = { distance, lastSeenAt: other.prepared.draft.saidAt };

@@ -1,5 +1,6 @@
 import { hexOf } from '../content/index.js';
-import type { SalienceRecord } from './fact-records.js';
+import type { FactRecord, SalienceRecord } from './fact-records.js';
+import type { ScopeFigures } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** A new statement as it is compared with what its scope holds. */
@@ -7,87 +8,180 @@ export interface LookupDraft {
   readonly scopeId: number;
   readonly kind: string;
   readonly textHash: Uint8Array;
+  /** Null where the encoder cannot read the text: then its terms find what is like it. */
   readonly embedding: Float32Array | null;
+  readonly terms: readonly bigint[];
   /** A fact that this statement replaces: it does not count as live. */
   readonly replaces: string | null;
 }
 
-/** What a scope holds of it already; the numbers of the fact it repeats are at hand for rescoring. */
+/** A live fact that may say the same; its numbers are at hand for rescoring. */
+export type LookupCandidate = SalienceRecord &
+  Pick<FactRecord, 'id' | 'text' | 'recordedAt' | 'validFrom'> & {
+    /** Whether the texts are equal after normalisation; otherwise they are merely alike. */
+    readonly exact: boolean;
+  };
+
+/** What a scope holds of a statement already. */
 export interface LookupResult {
-  readonly duplicate: (SalienceRecord & { readonly id: string; readonly recordedAt: Date }) | null;
+  /** Live facts of its scope and kind that may say the same: an equal one first, then the most alike. */
+  readonly candidates: readonly LookupCandidate[];
   /** The nearest live fact: L2 distance of unit vectors, 0–2, and when it was last seen. */
   readonly nearest: { readonly distance: number; readonly lastSeenAt: Date } | null;
   readonly forgotten: boolean;
 }
 
-/** Nearest facts that are looked at for one that is not past its asserted end; retired ones are never among them. */
-const NEAREST_CANDIDATES = 16;
+/** What a write needs to know before it decides anything. */
+export interface Lookup {
+  /** In the order of the drafts. */
+  readonly results: readonly LookupResult[];
+  readonly scopes: readonly ScopeFigures[];
+  /** The tenant's baseline over all its scopes (SPEC §4.1). */
+  readonly tenantBaseline: ScopeFigures['baseline'];
+}
+
+/** Most like facts that are looked at, past their asserted end or not; retired ones are never among them. */
+const ALIKE = 16;
+
+interface Baseline {
+  readonly n: number | null;
+  readonly mean: number | null;
+  readonly m2: number | null;
+}
 
 type Row = { [K in keyof SalienceRecord]: SalienceRecord[K] | null } & {
-  duplicateId: string | null;
-  recordedAt: Date | null;
-  nearestDistance: number | null;
-  nearestSeenAt: Date | null;
-  forgotten: boolean;
+  readonly place: number;
+  readonly id: string | null;
+  readonly exact: boolean;
+  readonly text: Uint8Array | null;
+  readonly recordedAt: Date | null;
+  readonly validFrom: Date | null;
+  readonly nearestDistance: number | null;
+  readonly nearestSeenAt: Date | null;
+  readonly forgotten: boolean;
+  readonly scopes: (Baseline & { scopeId: number; characters: number })[];
+  readonly tenantBaseline: Baseline;
 };
 
-/** Looks up statements in the order given, under their scopes' locks (SPEC §2.4 dedup, §4.1 novelty). One statement. */
+/**
+ * Looks up statements under their scopes' locks: what they repeat (SPEC §2.4), how near their neighbours are (§4.1),
+ * and the figures of their scopes: baselines, and the characters of their live USER_PROFILE facts (§2.5).
+ * One statement for any number of drafts.
+ */
 export async function lookUpFacts(
   unit: Unit,
   drafts: readonly LookupDraft[],
   modelId: number,
   now: Date,
-): Promise<LookupResult[]> {
-  if (drafts.length === 0) return [];
+): Promise<Lookup> {
   const input = drafts.map((draft, place) => ({
     place,
     scopeId: draft.scopeId,
     kind: draft.kind,
     textHash: hexOf(draft.textHash),
     embedding: draft.embedding && Array.from(draft.embedding),
+    terms: draft.embedding ? [] : draft.terms.map(String),
     replaces: draft.replaces,
   }));
   const rows = await unit.tx.$queryRaw<Row[]>`
-    WITH draft AS (
+    WITH draft AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        AS r(place int, "scopeId" int, kind text, "textHash" bytea, embedding halfvec, replaces uuid)
+        AS r(place int, "scopeId" int, kind text, "textHash" bytea, embedding halfvec, terms int8[], replaces uuid)
+    ), near AS MATERIALIZED (
+      SELECT d.place, e.fact_id, e.distance
+      FROM draft d CROSS JOIN LATERAL (
+        SELECT e.fact_id, e.embedding <-> d.embedding AS distance FROM fact_embedding e
+        WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.scope_id = d."scopeId" AND e.live
+          AND e.fact_id IS DISTINCT FROM d.replaces
+        ORDER BY 2, 1 LIMIT ${ALIKE}::int) e
+      WHERE d.embedding IS NOT NULL
+    ), sharing AS MATERIALIZED (
+      SELECT d.place, p.document_id AS fact_id, -p.shared::float8 AS distance
+      FROM draft d CROSS JOIN LATERAL (
+        SELECT p.document_id, count(*) AS shared FROM posting p
+        WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.term = ANY(d.terms) AND p.scope_id = d."scopeId"
+          AND p.document_kind = 'FACT' AND p.live AND p.document_id IS DISTINCT FROM d.replaces
+        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${ALIKE}::int) p
+      WHERE d.embedding IS NULL
+    ), held AS (
+      SELECT a.place, a.fact_id, a.distance, a.measured, f.kind, s.last_seen_at
+      FROM (SELECT *, true AS measured FROM near UNION ALL SELECT *, false FROM sharing) a
+      JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = a.fact_id
+      JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
+      WHERE f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)
+    ), nearest AS (
+      SELECT DISTINCT ON (place) place, distance, last_seen_at FROM held WHERE measured ORDER BY place, distance, fact_id
+    ), candidate AS (
+      SELECT d.place, f.id, true AS exact, -1000::float8 AS rank
+      FROM draft d JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = d."scopeId" AND f.kind = d.kind
+        AND f.text_hash = d."textHash" AND f.retired_at IS NULL
+        AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz) AND f.id IS DISTINCT FROM d.replaces
+      UNION ALL
+      SELECT d.place, h.fact_id, false, h.distance FROM draft d JOIN held h ON h.place = d.place AND h.kind = d.kind
+    ), own AS (
+      SELECT scope_id, n, mean, m2 FROM novelty_baseline
+      WHERE tenant_id = ${unit.tenantId}::uuid AND model_id = ${modelId}::int
+    ), whole AS (
+      -- Chan's formula for merging running variances
+      SELECT sum(n)::int AS n, sum(n * mean) / nullif(sum(n), 0) AS mean, sum(m2) AS within, sum(n * mean * mean) AS squares
+      FROM own
+    ), figures AS (
+      SELECT jsonb_agg(jsonb_build_object('scopeId', w.id, 'characters', coalesce(p.characters, 0), 'n', o.n,
+                                          'mean', o.mean, 'm2', o.m2)) AS scopes
+      FROM (SELECT DISTINCT "scopeId" AS id FROM draft) w
+      LEFT JOIN own o ON o.scope_id = w.id
+      LEFT JOIN LATERAL (
+        SELECT sum(f.characters) AS characters FROM fact f
+        WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = w.id AND f.kind = 'USER_PROFILE'
+          AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)) p ON true
     )
-    SELECT dup.id AS "duplicateId", dup.recorded_at AS "recordedAt", near.distance AS "nearestDistance",
-           near.last_seen_at AS "nearestSeenAt", (t.tenant_id IS NOT NULL) AS forgotten,
+    SELECT d.place, c.id, c.exact, f.text, f.recorded_at AS "recordedAt", f.valid_from AS "validFrom", n.distance AS "nearestDistance",
+           n.last_seen_at AS "nearestSeenAt", (t.tenant_id IS NOT NULL) AS forgotten,
            s.encoded, s.current, s.pinned, s.flashbulb, s.reinforcement, s.recall_count AS "recallCount",
            s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.distance,
            s.nearest_similarity AS "nearestSimilarity", s.gap_hours AS "gapHours", s.baseline_n AS "baselineN",
            s.baseline_mean AS "baselineMean", s.baseline_sigma AS "baselineSigma", s.baseline_origin AS "baselineOrigin",
            s.reaffirmed, s.interest, s.challenge, s.urgency, s.urgency_source AS "urgencySource", s.valence,
-           s.valence_source AS "valenceSource", s.arousal, s.arousal_source AS "arousalSource"
+           s.valence_source AS "valenceSource", s.arousal, s.arousal_source AS "arousalSource",
+           figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', greatest(0, w.within + w.squares - w.n * w.mean * w.mean)) AS "tenantBaseline"
     FROM draft d
-    LEFT JOIN LATERAL (
-      SELECT f.id, f.recorded_at FROM fact f
-      WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = d."scopeId" AND f.kind = d.kind
-        AND f.text_hash = d."textHash" AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)
-        AND f.id IS DISTINCT FROM d.replaces
-      ORDER BY f.recorded_at, f.id LIMIT 1) dup ON true
-    LEFT JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = dup.id
-    LEFT JOIN LATERAL (
-      SELECT top.distance, ns.last_seen_at
-      FROM (
-        SELECT e.fact_id, e.embedding <-> d.embedding AS distance FROM fact_embedding e
-        WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.scope_id = d."scopeId" AND e.live
-          AND e.fact_id IS DISTINCT FROM d.replaces
-        ORDER BY 2, 1 LIMIT ${NEAREST_CANDIDATES}::int) top
-      JOIN fact nf ON nf.tenant_id = ${unit.tenantId}::uuid AND nf.id = top.fact_id
-      JOIN fact_salience ns ON ns.tenant_id = nf.tenant_id AND ns.fact_id = nf.id
-      WHERE nf.valid_to IS NULL OR nf.valid_to > ${now}::timestamptz
-      ORDER BY top.distance, top.fact_id LIMIT 1) near ON d.embedding IS NOT NULL
+    CROSS JOIN figures
+    CROSS JOIN whole w
+    LEFT JOIN nearest n ON n.place = d.place
+    LEFT JOIN candidate c ON c.place = d.place
+    LEFT JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
+    LEFT JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
     LEFT JOIN tombstone t ON t.tenant_id = ${unit.tenantId}::uuid AND t.scope_id = d."scopeId" AND t.text_hash = d."textHash"
-    ORDER BY d.place`;
-  return rows.map((row) => ({
-    duplicate:
-      row.duplicateId === null ? null : ({ ...row, id: row.duplicateId } as LookupResult['duplicate']),
+    ORDER BY d.place, c.rank, f.recorded_at, c.id`;
+  return {
+    results: drafts.map((_draft, place) => resultOf(unit, rows, place)),
+    scopes: (rows[0]?.scopes ?? []).map(({ scopeId, characters, ...baseline }) => ({
+      scopeId,
+      userProfileCharacters: characters,
+      baseline: baselineOf(baseline),
+    })),
+    tenantBaseline: baselineOf(rows[0]?.tenantBaseline),
+  };
+}
+
+function resultOf(unit: Unit, rows: readonly Row[], place: number): LookupResult {
+  const own = rows.filter((row) => row.place === place);
+  const [first] = own;
+  if (!first) throw new Error('a draft without its row');
+  return {
+    candidates: own.flatMap((row) =>
+      row.id === null || row.text === null
+        ? []
+        : [{ ...row, id: row.id, text: unit.content.open(row.text) } as LookupCandidate],
+    ),
     nearest:
-      row.nearestDistance === null || row.nearestSeenAt === null
+      first.nearestDistance === null || first.nearestSeenAt === null
         ? null
-        : { distance: row.nearestDistance, lastSeenAt: row.nearestSeenAt },
-    forgotten: row.forgotten,
-  }));
+        : { distance: first.nearestDistance, lastSeenAt: first.nearestSeenAt },
+    forgotten: first.forgotten,
+  };
+}
+
+function baselineOf(row: Baseline | undefined): ScopeFigures['baseline'] {
+  return { n: row?.n ?? 0, mean: row?.mean ?? 0, m2: row?.m2 ?? 0 };
 }

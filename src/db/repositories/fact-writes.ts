@@ -1,4 +1,5 @@
 import { hexOf } from '../content/index.js';
+import { type ScopeChange, scopeChangeExpressions } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** Stored inputs and stages of an importance; column for column `fact_salience`. */
@@ -74,13 +75,18 @@ export interface FactWrite {
   readonly added: readonly NewFact[];
   readonly reaffirmed: readonly { readonly factId: string; readonly salience: SalienceValues }[];
   readonly sources: readonly FactSource[];
+  /** What the scopes gain; none where the caller stores that itself. */
+  readonly changes?: readonly ScopeChange[];
   readonly modelId: number;
   readonly at: Date;
 }
 
 const sqlHex = (bytes: Uint8Array | null) => (bytes === null ? null : hexOf(bytes));
 
-/** Inserts facts with their numbers, vectors, postings and sources, and renews the reaffirmed ones. One statement. */
+/**
+ * Inserts facts with their numbers, vectors, postings and sources, renews the reaffirmed ones, and stores what their
+ * scopes gain. One statement.
+ */
 export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void> {
   const { content } = unit;
   const facts = write.added.map((fact) => ({
@@ -107,7 +113,7 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
   );
   const renewed = write.reaffirmed.map(({ factId, salience }) => ({ factId, ...salience }));
   await unit.tx.$queryRaw`
-    WITH input AS (
+    WITH ${scopeChangeExpressions(unit, write.changes ?? [], write.modelId)}, input AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) AS r(
         id uuid, "shortId" text, "scopeId" int, "agentId" uuid, "userId" uuid, kind text, tier text, text bytea,
         "textHash" bytea, characters int, terms int, subject bytea, predicate bytea, object bytea, metadata bytea,
@@ -149,7 +155,7 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
         AS p(term int8, id uuid, "scopeId" int, frequency smallint, length int)
     ), renewed AS (
       UPDATE fact_salience s
-      SET encoded = r.encoded, current = r.current, told = r.current, last_seen_at = greatest(s.last_seen_at, r."lastSeenAt"),
+      SET encoded = r.encoded, current = r.current, told = r.current, pinned = r.pinned, last_seen_at = greatest(s.last_seen_at, r."lastSeenAt"),
           model_id = ${write.modelId}::int, distance = r.distance, nearest_similarity = r."nearestSimilarity",
           gap_hours = r."gapHours", baseline_n = r."baselineN", baseline_mean = r."baselineMean",
           baseline_sigma = r."baselineSigma", baseline_origin = r."baselineOrigin", reaffirmed = true,
@@ -159,7 +165,7 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
           valence_factor = r."valenceFactor", self_relevance_factor = r."selfRelevanceFactor",
           decay_resistance = r."decayResistance"
       FROM jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb) AS r(
-        "factId" uuid, encoded float8, current float8, "lastSeenAt" timestamptz, distance float8,
+        "factId" uuid, encoded float8, current float8, pinned boolean, "lastSeenAt" timestamptz, distance float8,
         "nearestSimilarity" float8, "gapHours" float8, "baselineN" int, "baselineMean" float8, "baselineSigma" float8,
         "baselineOrigin" text, interest float8, challenge float8, urgency float8, "urgencySource" text, valence float8,
         "valenceSource" text, arousal float8, "arousalSource" text, z float8, "spatialZ" float8, "temporalZ" float8,

@@ -1,3 +1,4 @@
+import { Prisma } from '../generated/client.js';
 import type { Unit } from './unit.js';
 
 /** Whom facts belong to; null is "none", a value of its own (SPEC §1). */
@@ -33,7 +34,28 @@ async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<
     FOR UPDATE OF st`;
 }
 
-async function makeScopes(unit: Unit, owners: readonly ScopeOwner[], at: Date): Promise<void> {
+/**
+ * The scope of an owner, made where it does not exist yet, without its lock: for who writes no facts in it.
+ * @returns null where the agent or user does not exist in the tenant
+ */
+export async function findOrMakeScope(unit: Unit, owner: ScopeOwner, at: Date): Promise<ScopeRow | null> {
+  const find = async () => {
+    const rows = await unit.tx.$queryRaw<ScopeRow[]>`
+      SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM scope s
+      WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.agent_id IS NOT DISTINCT FROM ${owner.agentId}::uuid
+        AND s.user_id IS NOT DISTINCT FROM ${owner.userId}::uuid`;
+    return rows[0] ?? null;
+  };
+  const found = await find();
+  if (found) return found;
+  await makeScopes(unit, [owner], at);
+  return find();
+}
+
+/** In one order for all writers, like the locks: two that make the same scopes wait for each other but once. */
+async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): Promise<void> {
+  const key = (owner: ScopeOwner) => `${owner.agentId}/${owner.userId}`;
+  const owners = [...given].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   await unit.tx.$executeRaw`
     WITH made AS (
       INSERT INTO scope (tenant_id, agent_id, user_id, created_at)
@@ -57,47 +79,6 @@ export interface ScopeFigures {
   readonly baseline: { readonly n: number; readonly mean: number; readonly m2: number };
 }
 
-/** The figures of these scopes, and the tenant's baseline over all its scopes (SPEC §4.1), in one statement. */
-export async function readScopeFigures(
-  unit: Unit,
-  scopeIds: readonly number[],
-  modelId: number,
-  now: Date,
-): Promise<{ scopes: ScopeFigures[]; tenantBaseline: ScopeFigures['baseline'] }> {
-  const rows = await unit.tx.$queryRaw<
-    { scopeId: number | null; characters: number; n: number | null; mean: number | null; m2: number | null }[]
-  >`
-    WITH own AS (
-      SELECT scope_id, n, mean, m2 FROM novelty_baseline
-      WHERE tenant_id = ${unit.tenantId}::uuid AND model_id = ${modelId}::int
-    ), whole AS (
-      -- Chan's formula for merging running variances
-      SELECT sum(n)::int AS n, sum(n * mean) / nullif(sum(n), 0) AS mean, sum(m2) AS within, sum(n * mean * mean) AS squares FROM own
-    )
-    SELECT w.id AS "scopeId", coalesce(p.characters, 0)::int AS characters, o.n, o.mean, o.m2
-    FROM unnest(${[...scopeIds]}::int[]) AS w(id)
-    LEFT JOIN own o ON o.scope_id = w.id
-    LEFT JOIN LATERAL (
-      SELECT sum(f.characters) AS characters FROM fact f
-      WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = w.id AND f.kind = 'USER_PROFILE'
-        AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)) p ON true
-    UNION ALL
-    SELECT NULL, 0, n, mean, greatest(0, within + squares - n * mean * mean) FROM whole`;
-  const baselineOf = (row: (typeof rows)[number] | undefined) => ({
-    n: row?.n ?? 0,
-    mean: row?.mean ?? 0,
-    m2: row?.m2 ?? 0,
-  });
-  return {
-    scopes: rows.flatMap((row) =>
-      row.scopeId === null
-        ? []
-        : [{ scopeId: row.scopeId, userProfileCharacters: row.characters, baseline: baselineOf(row) }],
-    ),
-    tenantBaseline: baselineOf(rows.find((row) => row.scopeId === null)),
-  };
-}
-
 /** How a scope changed by a write. */
 export interface ScopeChange {
   readonly scopeId: number;
@@ -114,15 +95,26 @@ export async function writeScopeChanges(
   changes: readonly ScopeChange[],
   modelId: number,
 ): Promise<void> {
+  await unit.tx.$executeRaw`WITH ${scopeChangeExpressions(unit, changes, modelId)} SELECT 1`;
+}
+
+/** The common table expressions that store changes of scopes, as part of a bigger statement. */
+export function scopeChangeExpressions(
+  unit: Unit,
+  changes: readonly ScopeChange[],
+  modelId: number,
+): Prisma.Sql {
   const rows = changes.map((change) => ({ ...change, ...change.baseline }));
-  await unit.tx.$executeRaw`
-    WITH change AS (
+  return Prisma.sql`
+    change AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         AS r("scopeId" int, n int, mean double precision, m2 double precision, documents int8, terms int8)
-    ), baseline AS (
+    ), changed_baseline AS (
       INSERT INTO novelty_baseline (tenant_id, scope_id, model_id, n, mean, m2)
       SELECT ${unit.tenantId}::uuid, "scopeId", ${modelId}::int, n, mean, m2 FROM change WHERE n IS NOT NULL
-      ON CONFLICT (tenant_id, scope_id, model_id) DO UPDATE SET n = excluded.n, mean = excluded.mean, m2 = excluded.m2)
-    UPDATE scope_state st SET documents = st.documents + c.documents, document_terms = st.document_terms + c.terms
-    FROM change c WHERE st.tenant_id = ${unit.tenantId}::uuid AND st.scope_id = c."scopeId"`;
+      ON CONFLICT (tenant_id, scope_id, model_id) DO UPDATE SET n = excluded.n, mean = excluded.mean, m2 = excluded.m2
+    ), changed_scope AS (
+      UPDATE scope_state st SET documents = st.documents + c.documents, document_terms = st.document_terms + c.terms
+      FROM change c WHERE st.tenant_id = ${unit.tenantId}::uuid AND st.scope_id = c."scopeId"
+    )`;
 }
