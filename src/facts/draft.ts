@@ -1,5 +1,6 @@
 import type { Content } from '../db/index.js';
 import { hexOf } from '../db/index.js';
+import type { InputPath } from '../errors.js';
 import { type OfferedHints, type ResolvedHints, resolveHints } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { factCharacterLimit, type TenantContext } from '../tenancy/index.js';
@@ -33,8 +34,16 @@ export interface FactDraft {
   readonly sessionId?: string | null;
   readonly runId?: string | null;
   readonly sourceMessageIds?: readonly string[];
-  /** The live fact that this one replaces: it counts no longer, neither as a neighbour nor in its budget. */
-  readonly replaces?: { readonly id: string; readonly kind: string; readonly characters: number } | null;
+  /**
+   * The live fact that this one replaces: it counts no longer, neither as a neighbour nor in its budget; its pin goes
+   * over to the new one.
+   */
+  readonly replaces?: {
+    readonly id: string;
+    readonly kind: string;
+    readonly characters: number;
+    readonly pinned: boolean;
+  } | null;
 }
 
 /** A draft that passed the checks, with everything that is computed outside of a transaction. */
@@ -50,11 +59,11 @@ export interface PreparedFact {
   readonly entities: readonly { readonly name: string; readonly key: Uint8Array<ArrayBuffer> }[];
 }
 
-/** Why a draft may not be stored. `field` names the part at fault; the reason never holds the text. */
+/** Why a draft may not be stored. `path` leads to the part at fault; the reason never holds the text. */
 export interface DraftRefusal {
   readonly category: string;
   readonly reason: string;
-  readonly field: 'text' | 'subject' | 'predicate' | 'object' | 'entities' | 'metadata';
+  readonly path: InputPath;
   /** Figures of a budget that has no room. */
   readonly budget?: {
     readonly group: string;
@@ -119,27 +128,27 @@ export function countCharacters(text: string): number {
 
 function refusalOf(draft: FactDraft, text: string, limit: number): DraftRefusal | null {
   const refusal = checkContent(text, limit);
-  if (refusal) return { ...refusal, field: 'text' };
+  if (refusal) return { ...refusal, path: ['text'] };
   for (const field of ['subject', 'predicate', 'object'] as const) {
     const value = draft[field];
     const fault = value == null ? null : checkContent(value, NAME_CHARACTERS);
-    if (fault) return { ...fault, field };
+    if (fault) return { ...fault, path: [field] };
   }
   const entities = draft.entities ?? [];
   if (entities.length > MAX_ENTITIES) {
     return {
       category: 'TOO_LONG',
       reason: `a fact may name at most ${MAX_ENTITIES} entities, not ${entities.length}`,
-      field: 'entities',
+      path: ['entities'],
     };
   }
-  for (const name of entities) {
+  for (const [index, name] of entities.entries()) {
     const fault = checkContent(name, NAME_CHARACTERS);
-    if (fault) return { ...fault, field: 'entities' };
+    if (fault) return { ...fault, path: ['entities', index] };
   }
   if (draft.metadata != null) {
     const fault = checkContent(JSON.stringify(draft.metadata), limit);
-    if (fault) return { ...fault, field: 'metadata' };
+    if (fault) return { ...fault, path: ['metadata'] };
   }
   return null;
 }

@@ -16,7 +16,7 @@ import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
 import { type FactTarget, lockTarget, requireLive } from './target.js';
 import { writeFacts } from './write-facts.js';
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now'>;
 
 export interface ReplaceInput {
   readonly target: FactTarget;
@@ -33,7 +33,7 @@ export interface ReplaceInput {
 export async function replaceFact(deps: Deps, actor: TenantActor, input: ReplaceInput): Promise<FactRecord> {
   const now = deps.now();
   const old = await inTenant(deps.db, actor.tenant, (unit) => lockTarget(unit, actor, input.target, now));
-  requireLive(old);
+  requireLive(old, now);
   const kind = input.kind ?? (old.kind as FactKind);
   if (kind === old.kind && normalizeFactText(input.text) === normalizeFactText(old.text)) return old;
   const draft = {
@@ -44,7 +44,12 @@ export async function replaceFact(deps: Deps, actor: TenantActor, input: Replace
     origin: 'CALLER' as const,
     saidAt: now,
     tier: old.tier as never,
-    replaces: { id: old.id, kind: old.kind, characters: countCharacters(old.text) },
+    replaces: {
+      id: old.id,
+      kind: old.kind,
+      characters: countCharacters(old.text),
+      pinned: old.salience.pinned,
+    },
   };
   const prepared = await prepareOne(deps, actor, draft, 'REPLACE');
   return storeOne(deps, actor, prepared, 'REPLACE', () =>
@@ -75,7 +80,7 @@ export async function retireFact(deps: Deps, actor: TenantActor, input: RetireIn
   const now = deps.now();
   const retired = await inTenant(deps.db, actor.tenant, async (unit) => {
     const fact = await lockTarget(unit, actor, input.target, now);
-    requireLive(fact);
+    requireLive(fact, now);
     if (input.endedAt && input.endedAt < fact.validFrom)
       throw new BadInputError("endedAt must not be before the fact's validFrom", ['endedAt']);
     const endedAt = input.reason === 'ENDED' ? (input.endedAt ?? now) : null;
@@ -107,8 +112,9 @@ export interface ForgetInput {
 export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetInput): Promise<string> {
   const now = deps.now();
   const id = await inTenant(deps.db, actor.tenant, async (unit) => {
-    const fact = await lockTarget(unit, actor, input.target, now);
-    await forgetFactRows(unit, fact, input.sources === 'REDACT', now);
+    const withSources = input.sources === 'REDACT';
+    const fact = await lockTarget(unit, actor, input.target, now, { withSources });
+    await forgetFactRows(unit, fact, withSources, now);
     await audit(unit, actor, 'forgetFact', [fact.id], now);
     await appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
     return fact.id;

@@ -1,5 +1,4 @@
 import { appendEvents, type FactRecord, factsByIds, inTenant, setPinned } from '../db/index.js';
-import { NotFoundError } from '../errors.js';
 import { currentImportance, decay, hoursUnseen } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { audit, changerOf, type TenantActor } from '../tenancy/index.js';
@@ -21,10 +20,8 @@ export function unpinFact(deps: Deps, actor: TenantActor, id: string): Promise<F
 async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolean): Promise<FactRecord> {
   const now = deps.now();
   const result = await inTenant(deps.db, actor.tenant, async (unit) => {
-    const fact = await lockTarget(unit, actor, { id }, now).catch((error) => {
-      // The input of these two is an id, not a target.
-      throw error instanceof NotFoundError ? new NotFoundError('Fact', ['id']) : error;
-    });
+    // The input of these two is an id, not a target.
+    const fact = await lockTarget(unit, actor, { id }, now, { path: [] });
     if (fact.salience.pinned === pinned) return fact;
     const current = exactImportance(fact, now, pinned);
     await setPinned(unit, fact.id, pinned, current);

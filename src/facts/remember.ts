@@ -1,13 +1,11 @@
 import {
   appendEvents,
-  clearTombstones,
   contentOf,
   type FactRecord,
   factsByIds,
   insertRefusals,
   inTenant,
-  messageScopes,
-  sessionsByIds,
+  sourceOwners,
   type Unit,
 } from '../db/index.js';
 import { BadInputError, BudgetExceededError, ContentRefusedError, NotFoundError } from '../errors.js';
@@ -49,7 +47,7 @@ export interface RememberInput {
 /** Most source messages of one statement. */
 const MAX_SOURCES = 50;
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now'>;
 
 /**
  * Stores one fact on a caller's word, or reaffirms the live one that says the same (SPEC §2.4).
@@ -60,14 +58,14 @@ export async function remember(
   actor: TenantActor,
   input: RememberInput,
 ): Promise<{ fact: FactRecord; reaffirmed: boolean }> {
-  checkValidity(input.validFrom, input.validTo);
+  const now = deps.now();
+  checkValidity(input.validFrom ?? now, input.validTo);
   if (input.confidence != null && !(input.confidence >= 0 && input.confidence <= 1)) {
     throw new BadInputError('confidence must be from 0 to 1', ['confidence']);
   }
   if ((input.sourceMessageIds?.length ?? 0) > MAX_SOURCES) {
     throw new BadInputError(`sourceMessageIds must be at most ${MAX_SOURCES}`, ['sourceMessageIds']);
   }
-  const now = deps.now();
   const key = idempotencyKeyOf(actor, 'remember', input.idempotencyKey, input);
   const prepared = await prepareOne(deps, actor, draftOf(actor, input, now), 'REMEMBER');
   return storeOne(deps, actor, prepared, 'REMEMBER', () =>
@@ -81,7 +79,6 @@ export async function remember(
         return {
           reply: { factId: outcome.factId, reaffirmed: outcome.outcome === 'REAFFIRMED' },
           finish: async () => {
-            await clearTombstones(unit, prepared.draft, prepared.textHash);
             await audit(unit, actor, 'remember', [outcome.factId], now);
             await appendEvents(unit, result.events, changerOf(actor), now);
           },
@@ -117,17 +114,17 @@ function draftOf(actor: TenantActor, input: RememberInput, now: Date): FactDraft
 
 /** Sources must be within the caller's reach, like everything it reads. */
 async function checkSources(unit: Unit, actor: TenantActor, input: RememberInput): Promise<void> {
-  if (input.sessionId) {
-    const [session] = await sessionsByIds(unit, [input.sessionId]);
-    if (!session || !mayRead(actor, session)) throw new NotFoundError('Session', ['sessionId']);
-  }
-  if (input.sourceMessageIds && input.sourceMessageIds.length > 0) {
-    const scopes = await messageScopes(unit, input.sourceMessageIds);
-    input.sourceMessageIds.forEach((id, index) => {
-      const scope = scopes.get(id);
-      if (!scope || !mayRead(actor, scope)) throw new NotFoundError('Message', ['sourceMessageIds', index]);
-    });
-  }
+  const { sessionId, sourceMessageIds } = input;
+  if (!sessionId && !sourceMessageIds?.length) return;
+  const owners = await sourceOwners(unit, sessionId ? [sessionId] : [], sourceMessageIds ?? []);
+  const isWithinReach = (id: string) => {
+    const source = owners.get(id);
+    return source !== undefined && mayRead(actor, source);
+  };
+  if (sessionId && !isWithinReach(sessionId)) throw new NotFoundError('Session', ['sessionId']);
+  sourceMessageIds?.forEach((id, index) => {
+    if (!isWithinReach(id)) throw new NotFoundError('Message', ['sourceMessageIds', index]);
+  });
 }
 
 /** Carries a refusal out of the transaction, which it rolls back. */
@@ -186,7 +183,7 @@ async function recordRefusal(
   });
   if (refusal.budget) {
     const { group, limit, current, requested } = refusal.budget;
-    throw new BudgetExceededError(group, limit, current, requested, [refusal.field]);
+    throw new BudgetExceededError(group, limit, current, requested, refusal.path);
   }
-  throw new ContentRefusedError(refusal.category, refusal.reason, [refusal.field]);
+  throw new ContentRefusedError(refusal.category, refusal.reason, refusal.path);
 }

@@ -4,9 +4,17 @@ import {
   factsByIds,
   liveFactsOf,
   lockScopes,
+  type ScopeOwner,
+  scopesOfSources,
   type Unit,
 } from '../db/index.js';
-import { AmbiguousMatchError, BadInputError, ConflictError, NotFoundError } from '../errors.js';
+import {
+  AmbiguousMatchError,
+  BadInputError,
+  ConflictError,
+  type InputPath,
+  NotFoundError,
+} from '../errors.js';
 import { isUuid } from '../ids.js';
 import { mayRead, resolveContext, type TenantActor } from '../tenancy/index.js';
 import type { FactKind } from '../text/index.js';
@@ -29,12 +37,14 @@ const MIN_PREFIX = 8;
 /**
  * The fact with this id: a UUID, or an unambiguous prefix of at least 8 characters of its shortId. Blank matches
  * nothing; a fact that the actor may not see answers like a missing one.
+ * @param path of the input that holds the id
  * @throws AmbiguousMatchError when a prefix fits several facts that the actor may see
  */
 export async function findFactById(
   unit: Unit,
   actor: TenantActor,
   given: string,
+  path: InputPath = ['id'],
 ): Promise<FactRecord | null> {
   const id = given.trim().toLowerCase();
   if (isUuid(id)) {
@@ -45,12 +55,13 @@ export async function findFactById(
   const candidates = await factsByIds(unit, await factIdsByShortId(unit, id));
   const visible = candidates.filter((fact) => mayRead(actor, fact));
   if (visible.length > 1)
-    throw new AmbiguousMatchError(`${visible.length} facts have a shortId that begins so`, ['id']);
+    throw new AmbiguousMatchError(`${visible.length} facts have a shortId that begins so`, path);
   return visible[0] ?? null;
 }
 
 /**
  * The one fact that a mutation is about, its scope locked for writing.
+ * @param options `path`: of the input that holds the target; `withSources`: lock the scopes of its messages too
  * @throws NotFoundError, AmbiguousMatchError, BadInputError for a blank id or text
  */
 export async function lockTarget(
@@ -58,20 +69,29 @@ export async function lockTarget(
   actor: TenantActor,
   target: FactTarget,
   now: Date,
+  options: { readonly path?: InputPath; readonly withSources?: boolean } = {},
 ): Promise<FactRecord> {
+  const parent = options.path ?? ['target'];
+  const path = 'id' in target ? [...parent, 'id'] : [...parent, 'match', 'text'];
   const found =
-    'id' in target ? await byId(unit, actor, target.id) : await byText(unit, actor, target.match, now);
-  if (!mayWrite(actor, found)) throw new NotFoundError('Fact', ['target']);
-  await lockScopes(unit, [found], now);
+    'id' in target
+      ? await byId(unit, actor, target.id, path)
+      : await byText(unit, actor, target.match, path, now);
+  // What all share may be read by a user, not changed.
+  if (!found || !mayWrite(actor, found)) throw new NotFoundError('Fact', path);
+  const sources = options.withSources ? await scopesOfSources(unit, found.id) : [];
+  await lockScopes(unit, distinct([found, ...sources]), now);
   // It may have changed until the lock was ours.
   const [fact] = await factsByIds(unit, [found.id]);
-  if (!fact) throw new NotFoundError('Fact', ['target']);
+  if (!fact) throw new NotFoundError('Fact', path);
   return fact;
 }
 
-/** @throws ConflictError when the fact is not live any more */
-export function requireLive(fact: FactRecord): void {
+/** @throws ConflictError when the fact is not live: retired, or past its asserted end */
+export function requireLive(fact: FactRecord, now: Date): void {
   if (fact.retiredAt !== null) throw new ConflictError('the fact is retired already', ['target']);
+  if (fact.validTo !== null && fact.validTo <= now)
+    throw new ConflictError('the fact has ended already', ['target']);
 }
 
 /** Whether an actor may change a fact: a user its own only, the others what they may read. */
@@ -79,31 +99,28 @@ function mayWrite(actor: TenantActor, fact: FactRecord): boolean {
   return actor.kind !== 'USER' || fact.userId === actor.userId;
 }
 
-async function byId(unit: Unit, actor: TenantActor, id: string): Promise<FactRecord> {
-  if (id.trim() === '') throw new BadInputError('id must not be blank', ['target', 'id']);
-  const fact = await findFactById(unit, actor, id);
-  if (!fact) throw new NotFoundError('Fact', ['target', 'id']);
-  return fact;
+function distinct(owners: readonly ScopeOwner[]): ScopeOwner[] {
+  return [...new Map(owners.map((owner) => [`${owner.agentId}/${owner.userId}`, owner])).values()];
+}
+
+async function byId(unit: Unit, actor: TenantActor, id: string, path: InputPath): Promise<FactRecord | null> {
+  if (id.trim() === '') throw new BadInputError('id must not be blank', path);
+  return findFactById(unit, actor, id, path);
 }
 
 async function byText(
   unit: Unit,
   actor: TenantActor,
   match: Extract<FactTarget, { match: object }>['match'],
+  path: InputPath,
   now: Date,
-): Promise<FactRecord> {
-  if (match.text.trim() === '')
-    throw new BadInputError('text must not be blank', ['target', 'match', 'text']);
+): Promise<FactRecord | null> {
+  if (match.text.trim() === '') throw new BadInputError('text must not be blank', path);
   const needle = match.text.normalize('NFC');
   const owner = resolveContext(actor, match);
   const facts = await liveFactsOf(unit, owner, match.kind, now);
   const matching = facts.filter((fact) => fact.text.includes(needle));
   if (matching.length > 1)
-    throw new AmbiguousMatchError(`${matching.length} live facts contain this text`, [
-      'target',
-      'match',
-      'text',
-    ]);
-  if (!matching[0]) throw new NotFoundError('Fact', ['target', 'match', 'text']);
-  return matching[0];
+    throw new AmbiguousMatchError(`${matching.length} live facts contain this text`, path);
+  return matching[0] ?? null;
 }

@@ -1,11 +1,11 @@
 import {
+  clearTombstones,
   type FactEntities,
-  type LookupResult,
   lockScopes,
   lookUpFacts,
   type NewFact,
+  ownersExist,
   type Retirement,
-  readScopeFigures,
   retireFacts,
   type SalienceValues,
   type ScopeChange,
@@ -13,8 +13,7 @@ import {
   type ScopeRow,
   type Unit,
   writeFactRows,
-  writeGraph,
-  writeScopeChanges,
+  writeGraphApart,
 } from '../db/index.js';
 import { BadInputError, ConflictError, NotFoundError } from '../errors.js';
 import type { ImportanceCause, NewEvent } from '../events/index.js';
@@ -29,7 +28,7 @@ import {
 import type { Services } from '../services.js';
 import { type TenantContext, userProfileBudget } from '../tenancy/index.js';
 import type { DraftRefusal, PreparedFact } from './draft.js';
-import { type Decision, type PlacedFact, planWrite } from './plan.js';
+import { type Decision, type PlacedFact, placeFact, planWrite } from './plan.js';
 
 /** What became of one statement, in the order given. */
 export type WriteOutcome =
@@ -42,7 +41,7 @@ export interface WriteResult {
   readonly events: readonly NewEvent[];
 }
 
-type Deps = Pick<Services, 'embedding' | 'embeddingModelId'>;
+type Deps = Pick<Services, 'embedding' | 'embeddingModelId' | 'log'>;
 
 /**
  * The one way by which facts enter the store: `remember`, replacements and extraction all come here (SPEC §2.4). In
@@ -69,31 +68,41 @@ export async function writeFacts(
       kind: prepared.draft.kind,
       textHash: prepared.textHash,
       embedding: prepared.embedding,
+      terms: prepared.terms.map(({ term }) => term),
       replaces: prepared.draft.replaces?.id ?? null,
     })),
     deps.embeddingModelId,
     now,
   );
-  const placed: PlacedFact[] = facts.map((prepared, place) => ({
-    prepared,
-    scopeId: scopeIdOf(prepared),
-    found: found[place] as LookupResult,
-  }));
-  const figures = await readScopeFigures(unit, [...new Set(scopes.values())], deps.embeddingModelId, now);
+  const placed = facts.map((prepared, place) => {
+    const result = found.results[place];
+    if (!result) throw new Error('a statement that was not looked up');
+    return placeFact(prepared, scopeIdOf(prepared), result);
+  });
   const plan = planWrite(
     placed,
-    figures,
+    found,
     (cosine) => deps.embedding.similarity(cosine),
     userProfileBudget(tenant.settings),
   );
 
   const written = collect(placed, plan.decisions, now);
-  await writeFactRows(unit, { ...written, modelId: deps.embeddingModelId, at: now });
+  await writeFactRows(unit, {
+    ...written,
+    changes: scopeChanges(written.added, plan.baselines),
+    modelId: deps.embeddingModelId,
+    at: now,
+  });
+  await clearTombstones(unit, written.recalled);
   const retired = await retireFacts(unit, written.retirements, now);
   if (retired.length < written.retirements.length)
     throw new ConflictError('the fact to replace was retired meanwhile', ['target']);
-  await writeGraph(unit, written.graph, now);
-  await writeScopeChanges(unit, scopeChanges(written.added, plan.baselines), deps.embeddingModelId);
+  await writeGraphApart(unit, written.graph, now, (code) =>
+    deps.log.error(
+      { tenantId: unit.tenantId, code },
+      'indexing facts in the graph failed; the facts are kept',
+    ),
+  );
   return { outcomes: written.outcomes, events: written.events };
 }
 
@@ -109,10 +118,8 @@ async function lockScopesOf(
   const ids = new Map(rows.map((row: ScopeRow) => [ownerKey(row), row.id]));
   for (const [key, owner] of owners) {
     if (ids.has(key)) continue;
-    if (owner.agentId === null) throw new NotFoundError('User', ['userId']);
-    throw owner.userId === null
-      ? new NotFoundError('Agent', ['agentId'])
-      : new NotFoundError('Agent or user', ['agentId']);
+    const known = await ownersExist(unit, owner);
+    throw known.agent ? new NotFoundError('User', ['userId']) : new NotFoundError('Agent', ['agentId']);
   }
   return ids;
 }
@@ -123,12 +130,14 @@ function ownerKey(owner: ScopeOwner): string {
 
 interface Collected {
   readonly outcomes: WriteOutcome[];
-  readonly added: NewFact[];
-  readonly reaffirmed: { factId: string; salience: SalienceValues }[];
+  readonly added: (Omit<NewFact, 'salience'> & { salience: SalienceValues })[];
+  readonly reaffirmed: { readonly factId: string; salience: SalienceValues }[];
   readonly sources: { factId: string; messageId: string }[];
   readonly graph: FactEntities[];
   readonly retirements: Retirement[];
   readonly events: NewEvent[];
+  /** What a caller states although it was forgotten: it may be learned again (SPEC §9). */
+  readonly recalled: { scopeId: number; textHash: Uint8Array }[];
 }
 
 /** Turns decisions into rows and events. */
@@ -141,6 +150,7 @@ function collect(placed: readonly PlacedFact[], decisions: readonly Decision[], 
     graph: [],
     retirements: [],
     events: [],
+    recalled: [],
   };
   placed.forEach((fact, place) => {
     const decision = decisions[place] as Decision;
@@ -151,6 +161,8 @@ function collect(placed: readonly PlacedFact[], decisions: readonly Decision[], 
     for (const messageId of draft.sourceMessageIds ?? [])
       all.sources.push({ factId: outcome.factId, messageId });
     if (draft.replaces) supersede(all, fact, draft.replaces.id, outcome.factId);
+    if (fact.found.forgotten && draft.origin === 'CALLER')
+      all.recalled.push({ scopeId: fact.scopeId, textHash: fact.prepared.textHash });
   });
   return all;
 }
@@ -163,6 +175,7 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, now: Date):
       return { outcome: 'REFUSED', refusal: decision.refusal };
     case 'REPEATED': {
       const first = all.outcomes[decision.of];
+      if (first && first.outcome !== 'REFUSED') seenAgain(all, first.factId, draft.saidAt);
       return first?.outcome === 'ADDED'
         ? { outcome: 'REAFFIRMED', factId: first.factId }
         : (first as WriteOutcome);
@@ -172,9 +185,10 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, now: Date):
       const { factId } = decision;
       all.reaffirmed.push({ factId, salience });
       all.events.push({ type: 'FACT_REAFFIRMED', ...owner, subjectId: factId, factId });
-      const before = fact.found.duplicate?.current;
+      const before = fact.duplicate?.current;
       if (before !== salience.current)
         all.events.push(changed(owner, factId, 'REAFFIRM', before, salience.current));
+      if (salience.pinned && !fact.duplicate?.pinned) all.events.push(pinned(owner, factId));
       return { outcome: 'REAFFIRMED', factId };
     }
     case 'ADD': {
@@ -191,8 +205,19 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, now: Date):
       all.events.push(changed(owner, added.id, 'INGEST', undefined, added.salience.current));
       if (decision.scored.pin)
         all.events.push({ type: 'FLASHBULB', ...owner, subjectId: added.id, factId: added.id });
+      else if (added.salience.pinned) all.events.push(pinned(owner, added.id));
       return { outcome: 'ADDED', factId: added.id };
     }
+  }
+}
+
+/** The same write says it again: it was seen when that was said, if that was later. */
+function seenAgain(all: Collected, factId: string, saidAt: Date): void {
+  for (const entry of [
+    ...all.added.filter((fact) => fact.id === factId),
+    ...all.reaffirmed.filter((fact) => fact.factId === factId),
+  ]) {
+    if (entry.salience.lastSeenAt < saidAt) entry.salience = { ...entry.salience, lastSeenAt: saidAt };
   }
 }
 
@@ -202,7 +227,7 @@ function supersede(all: Collected, fact: PlacedFact, target: string, replacement
   all.retirements.push({
     factId: target,
     reason: 'ENDED',
-    endedAt: validFromOf(draft),
+    endedAt: fact.duplicate?.validFrom ?? validFromOf(draft),
     supersededBy: replacement,
   });
   all.events.push({
@@ -212,6 +237,10 @@ function supersede(all: Collected, fact: PlacedFact, target: string, replacement
     subjectId: target,
     factId: target,
   });
+}
+
+function pinned(owner: ScopeOwner, factId: string): NewEvent {
+  return { type: 'FACT_PINNED', ...owner, subjectId: factId, factId };
 }
 
 function changed(
@@ -240,7 +269,7 @@ function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): NewFact 
   const { prepared, scopeId } = fact;
   const { draft } = prepared;
   const id = newId();
-  const pinned = scored.pin;
+  const pinned = scored.pin || (draft.replaces?.pinned ?? false);
   const current = currentImportance({
     encoded: scored.breakdown.encoded,
     reinforcement: 1,
@@ -277,11 +306,12 @@ function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): NewFact 
   };
 }
 
-/** The numbers of a reaffirmed fact: encoded anew, seen now; pin and reinforcement stay. */
+/** The numbers of a reaffirmed fact: encoded anew, seen now; pin and reinforcement stay, a replaced fact's pin too. */
 function renewed(fact: PlacedFact, scored: ScoredCandidate, now: Date): SalienceValues {
-  const stored = fact.found.duplicate;
+  const stored = fact.duplicate;
   if (!stored) throw new Error('a reaffirmation without the fact it reaffirms');
-  const { saidAt } = fact.prepared.draft;
+  const { saidAt, replaces } = fact.prepared.draft;
+  const pinned = stored.pinned || (replaces?.pinned ?? false);
   const lastSeenAt = new Date(Math.max(saidAt.getTime(), stored.lastSeenAt.getTime()));
   const hours = hoursUnseen(now, {
     recordedAt: stored.recordedAt,
@@ -292,10 +322,10 @@ function renewed(fact: PlacedFact, scored: ScoredCandidate, now: Date): Salience
     encoded: scored.breakdown.encoded,
     reinforcement: stored.reinforcement,
     decay: decay(hours, scored.breakdown.decayResistance),
-    pinned: stored.pinned,
+    pinned,
     flashbulb: stored.flashbulb,
   });
-  return valuesOf(scored, { current, pinned: stored.pinned, lastSeenAt });
+  return valuesOf(scored, { current, pinned, lastSeenAt });
 }
 
 function valuesOf(
@@ -331,7 +361,7 @@ function valuesOf(
 }
 
 function scopeChanges(
-  added: readonly NewFact[],
+  added: readonly Pick<NewFact, 'scopeId' | 'length'>[],
   baselines: ReadonlyMap<number, ScopeChange['baseline']>,
 ): ScopeChange[] {
   const changes = new Map<

@@ -1,3 +1,4 @@
+import { hexOf } from '../content/index.js';
 import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
@@ -111,6 +112,16 @@ export async function forgetFactRows(
   return { redactedMessages: redacted };
 }
 
+/** The scopes of the messages that a fact was learned from. One statement. */
+export async function scopesOfSources(unit: Unit, factId: string): Promise<ScopeOwner[]> {
+  return unit.tx.$queryRaw<ScopeOwner[]>`
+    SELECT DISTINCT sc.agent_id AS "agentId", sc.user_id AS "userId"
+    FROM fact_source fs
+    JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
+    JOIN scope sc ON sc.tenant_id = m.tenant_id AND sc.id = m.scope_id
+    WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid`;
+}
+
 async function redactSourceMessages(unit: Unit, factId: string, at: Date): Promise<number> {
   const rows = await unit.tx.$queryRaw<{ redacted: number }[]>`
     WITH redacted AS (
@@ -118,16 +129,18 @@ async function redactSourceMessages(unit: Unit, factId: string, at: Date): Promi
       FROM fact_source fs
       WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid AND m.tenant_id = fs.tenant_id
         AND m.id = fs.message_id AND m.redacted_at IS NULL
-      RETURNING m.id
+      RETURNING m.id, m.scope_id
     ), vectors AS (
       DELETE FROM message_embedding e USING redacted r WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.message_id = r.id
     ), terms AS (
       DELETE FROM posting p USING redacted r WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.document_id = r.id
-      RETURNING p.document_id, p.scope_id, p.length
+      RETURNING p.document_id, p.length
     ), counted AS (
+      -- a message without a word that counts has no postings, and is a document all the same
       UPDATE scope_state st SET documents = st.documents - n.documents, document_terms = st.document_terms - n.terms
-      FROM (SELECT scope_id, count(*) AS documents, sum(length) AS terms
-            FROM (SELECT DISTINCT document_id, scope_id, length FROM terms) d GROUP BY scope_id) n
+      FROM (SELECT r.scope_id, count(*) AS documents, coalesce(sum(t.length), 0) AS terms
+            FROM redacted r LEFT JOIN (SELECT DISTINCT document_id, length FROM terms) t ON t.document_id = r.id
+            GROUP BY r.scope_id) n
       WHERE st.tenant_id = ${unit.tenantId}::uuid AND st.scope_id = n.scope_id
     )
     SELECT count(*)::int AS redacted FROM redacted`;
@@ -143,11 +156,14 @@ export async function setPinned(unit: Unit, factId: string, pinned: boolean, cur
   });
 }
 
-/** An explicit statement of what was forgotten clears its tombstones (SPEC §9), of the scope that it is made in. */
-export async function clearTombstones(unit: Unit, scope: ScopeOwner, textHash: Uint8Array): Promise<void> {
+/** An explicit statement of what was forgotten clears its tombstone (SPEC §9), in the scope that it is made in. */
+export async function clearTombstones(
+  unit: Unit,
+  tombstones: readonly { readonly scopeId: number; readonly textHash: Uint8Array }[],
+): Promise<void> {
+  if (tombstones.length === 0) return;
+  const rows = tombstones.map(({ scopeId, textHash }) => ({ scopeId, textHash: hexOf(textHash) }));
   await unit.tx.$executeRaw`
-    DELETE FROM tombstone t USING scope s
-    WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.text_hash = ${textHash}::bytea AND s.tenant_id = t.tenant_id
-      AND s.id = t.scope_id AND s.agent_id IS NOT DISTINCT FROM ${scope.agentId}::uuid
-      AND s.user_id IS NOT DISTINCT FROM ${scope.userId}::uuid`;
+    DELETE FROM tombstone t USING jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r("scopeId" int, "textHash" bytea)
+    WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.scope_id = r."scopeId" AND t.text_hash = r."textHash"`;
 }

@@ -1,5 +1,8 @@
 import { newId } from '../../ids.js';
 import { hexOf } from '../content/index.js';
+import { sqlState } from '../errors.js';
+import { Prisma } from '../generated/client.js';
+import { timeCondition } from './conditions.js';
 import type { Unit } from './unit.js';
 
 /** The entities that a fact mentions, in the order of the text; keys are keyed hashes of the normalised names. */
@@ -92,6 +95,32 @@ export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at:
     ON CONFLICT DO NOTHING`;
 }
 
+/** serialization_failure and deadlock_detected: the whole transaction is to be run again. */
+const OF_THE_TRANSACTION = new Set(['40001', '40P01']);
+
+/**
+ * `writeGraph`, whose failure undoes nothing but itself: a fact is never lost to the index (SPEC §2.4).
+ * @param onFailure is told the SQLSTATE
+ */
+export async function writeGraphApart(
+  unit: Unit,
+  facts: readonly FactEntities[],
+  at: Date,
+  onFailure: (state: string | undefined) => void,
+): Promise<void> {
+  if (facts.every((fact) => fact.entities.length === 0)) return;
+  await unit.tx.$executeRaw`SAVEPOINT graph`;
+  try {
+    await writeGraph(unit, facts, at);
+    await unit.tx.$executeRaw`RELEASE SAVEPOINT graph`;
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === undefined || OF_THE_TRANSACTION.has(state)) throw error;
+    await unit.tx.$executeRaw`ROLLBACK TO SAVEPOINT graph`;
+    onFailure(state);
+  }
+}
+
 /** An entity as facts name it. */
 export interface EntityRecord {
   readonly id: string;
@@ -146,40 +175,54 @@ type EdgeRow = Omit<EdgeRecord, 'relation' | 'source' | 'target'> & {
   targetName: Uint8Array;
 };
 
-/** What a list of a fact's edges is asked for: strongest first, `limit + 1` rows a fact. */
+/** What a list of a fact's edges is asked for: strongest first, `limit + 1` rows a fact in the page's direction. */
 export interface EdgePage {
   readonly limit: number;
-  readonly after: { readonly weight: number; readonly id: string } | null;
+  readonly after: EdgePlace | null;
+  readonly before: EdgePlace | null;
+  readonly backward: boolean;
   readonly validAt: Date | null;
   readonly knownAt: Date | null;
   readonly now: Date;
 }
 
-/** The edges that each fact supports. Without times: those that hold now. One statement. */
+/** An edge's place among those of a fact. */
+export interface EdgePlace {
+  readonly weight: number;
+  readonly id: string;
+}
+
+/**
+ * The edges that each fact supports. A relation holds when any of the facts that support it does: on the two axes, or,
+ * without them, as long as one is live (SPEC §1). One statement.
+ */
 export async function edgesOfFacts(
   unit: Unit,
   factIds: readonly string[],
   page: EdgePage,
 ): Promise<Map<string, EdgeRecord[]>> {
-  const validAt = page.validAt ?? page.now;
-  const knownAt = page.knownAt ?? page.now;
+  const direction = page.backward ? Prisma.sql`DESC` : Prisma.sql`ASC`;
+  const beyond = (place: EdgePlace | null, operator: '<' | '>') =>
+    place === null
+      ? Prisma.sql`true`
+      : Prisma.sql`(-e.weight, e.id) ${Prisma.raw(operator)} (-(${place.weight}::float8), ${place.id}::uuid)`;
   const rows = await unit.tx.$queryRaw<EdgeRow[]>`
     SELECT * FROM (
       SELECT es.fact_id AS "factId", e.id, e.relation, e.weight, e.valid_from AS "validFrom", e.valid_to AS "validTo",
              e.ended_at AS "endedAt", e.recorded_at AS "recordedAt", e.retired_at AS "retiredAt",
              sc.agent_id AS "agentId", sc.user_id AS "userId", s.id AS "sourceId", s.name AS "sourceName",
              t.id AS "targetId", t.name AS "targetName",
-             row_number() OVER (PARTITION BY es.fact_id ORDER BY e.weight DESC, e.id) AS place
+             row_number() OVER (PARTITION BY es.fact_id ORDER BY -e.weight ${direction}, e.id ${direction}) AS place
       FROM edge_source es
       JOIN edge e ON e.tenant_id = es.tenant_id AND e.id = es.edge_id
       JOIN entity s ON s.tenant_id = e.tenant_id AND s.id = e.source_id
       JOIN entity t ON t.tenant_id = e.tenant_id AND t.id = e.target_id
       JOIN scope sc ON sc.tenant_id = e.tenant_id AND sc.id = e.scope_id
       WHERE es.tenant_id = ${unit.tenantId}::uuid AND es.fact_id = ANY(${[...factIds]}::uuid[])
-        AND e.recorded_at <= ${knownAt}::timestamptz AND e.valid_from <= ${validAt}::timestamptz
-        AND ${validAt}::timestamptz < coalesce(CASE WHEN e.retired_at <= ${knownAt}::timestamptz THEN e.ended_at ELSE e.valid_to END, 'infinity')
-        AND (e.retired_at IS NULL OR e.retired_at > ${knownAt}::timestamptz OR e.ended_at IS NOT NULL)
-        AND (${page.after?.id ?? null}::uuid IS NULL OR (-e.weight, e.id) > (-(${page.after?.weight ?? 0}::float8), ${page.after?.id ?? null}::uuid))
+        AND EXISTS (
+          SELECT FROM edge_source support JOIN fact f ON f.tenant_id = support.tenant_id AND f.id = support.fact_id
+          WHERE support.tenant_id = e.tenant_id AND support.edge_id = e.id AND ${timeCondition(page)})
+        AND ${beyond(page.after, '>')} AND ${beyond(page.before, '<')}
     ) ranked WHERE place <= ${page.limit + 1}::int ORDER BY "factId", place`;
   const byFact = new Map<string, EdgeRecord[]>();
   for (const row of rows) {

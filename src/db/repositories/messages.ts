@@ -1,4 +1,5 @@
 import { hexOf } from '../content/index.js';
+import { Prisma } from '../generated/client.js';
 import { type Range, rangeCondition } from './conditions.js';
 import type { ScopeOwner } from './scopes.js';
 import type { SessionRow } from './sessions.js';
@@ -42,12 +43,19 @@ export async function messagesByIds(unit: Unit, ids: readonly string[]): Promise
   return rows.map((row) => toMessage(unit, row));
 }
 
-/** Whom messages belong to, by id. */
-export async function messageScopes(unit: Unit, ids: readonly string[]): Promise<Map<string, ScopeOwner>> {
+/** Whom sessions and messages belong to, by id. One statement. */
+export async function sourceOwners(
+  unit: Unit,
+  sessionIds: readonly string[],
+  messageIds: readonly string[],
+): Promise<Map<string, ScopeOwner>> {
   const rows = await unit.tx.$queryRaw<(ScopeOwner & { id: string })[]>`
-    SELECT m.id, s.agent_id AS "agentId", s.user_id AS "userId"
+    SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM session s
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.id = ANY(${[...sessionIds]}::uuid[])
+    UNION ALL
+    SELECT m.id, s.agent_id, s.user_id
     FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
-    WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.id = ANY(${[...ids]}::uuid[])`;
+    WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.id = ANY(${[...messageIds]}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -180,30 +188,43 @@ export async function listMessages(
   return rows.flatMap((row) => byId.get(row.id) ?? []);
 }
 
+/** A source's place among those of a fact: when it was added, in milliseconds, and the message. */
+export type SourcePlace = readonly [at: number, id: string];
+
 /**
- * The sources of each fact, oldest first, `limit + 1` a fact: those within the reader's range, for what one agent heard
- * is not another's to read where the fact that came of it is shared. One statement.
+ * The sources of each fact in the order in which they were added, `limit + 1` a fact in the page's direction: those
+ * within the reader's range, for what one agent heard is not another's to read where the fact that came of it is
+ * shared. One statement.
  */
 export async function sourcesOfFacts(
   unit: Unit,
   factIds: readonly string[],
   range: Range,
-  page: { readonly limit: number; readonly after: readonly [at: number, id: string] | null },
+  page: {
+    readonly limit: number;
+    readonly after: SourcePlace | null;
+    readonly before: SourcePlace | null;
+    readonly backward: boolean;
+  },
 ): Promise<Map<string, (MessageRecord & { readonly addedAt: Date })[]>> {
+  const direction = page.backward ? Prisma.sql`DESC` : Prisma.sql`ASC`;
+  const beyond = (place: SourcePlace | null, operator: '<' | '>') =>
+    place === null
+      ? Prisma.sql`true`
+      : Prisma.sql`(fs.added_at, fs.message_id) ${Prisma.raw(operator)} (to_timestamp(${place[0]}::float8 / 1000), ${place[1]}::uuid)`;
   const rows = await unit.tx.$queryRaw<(MessageRow & { factId: string; addedAt: Date })[]>`
     SELECT * FROM (
       SELECT fs.fact_id AS "factId", fs.added_at AS "addedAt", m.id, m.session_id AS "sessionId",
              m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker, m.external_id AS "externalId", m.flags,
              m.sent_at AS "sentAt", m.recorded_at AS "recordedAt", m.redacted_at AS "redactedAt",
              s.agent_id AS "agentId", s.user_id AS "userId",
-             row_number() OVER (PARTITION BY fs.fact_id ORDER BY fs.added_at, fs.message_id) AS place
+             row_number() OVER (PARTITION BY fs.fact_id ORDER BY fs.added_at ${direction}, fs.message_id ${direction}) AS place
       FROM fact_source fs
       JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
       JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
       WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[])
         AND ${rangeCondition('s', range)}
-        AND (${page.after?.[1] ?? null}::uuid IS NULL
-             OR (fs.added_at, fs.message_id) > (to_timestamp(${page.after?.[0] ?? 0}::float8 / 1000), ${page.after?.[1] ?? null}::uuid))
+        AND ${beyond(page.after, '>')} AND ${beyond(page.before, '<')}
     ) ranked WHERE place <= ${page.limit + 1}::int ORDER BY "factId", place`;
   const byFact = new Map<string, (MessageRecord & { addedAt: Date })[]>();
   for (const { factId, ...row } of rows) {
