@@ -5,15 +5,17 @@ import {
   type FactPage,
   type FactRecord,
   listFacts,
+  ownersExist,
+  type Unit,
 } from '../db/index.js';
-import { BadInputError } from '../errors.js';
+import { BadInputError, NotFoundError } from '../errors.js';
 import { findFactById } from '../facts/index.js';
 import { readRange } from '../tenancy/index.js';
 import { analyzeQuery, normalizeFactText } from '../text/index.js';
 import { builder, EVERYONE } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { FactKind, SortDirection } from './enums.js';
-import { Fact } from './facts.js';
+import { Fact, placeOf } from './facts.js';
 import { idOf, optionalIdOf, parseGlobalId } from './global-id.js';
 import { connectionOf, type PageArguments, pageOf } from './page.js';
 
@@ -87,17 +89,34 @@ export async function factsPage(context: GraphQLContext, args: Arguments) {
   const filter = toFilter(context, args.filter ?? {});
   const order: FactPage = {
     limit: page.limit,
-    after: page.after && [Number(page.after[0]), String(page.after[1])],
-    before: page.before && [Number(page.before[0]), String(page.before[1])],
+    after: placeOf(page.after, 'after'),
+    before: placeOf(page.before, 'before'),
     backward: page.backward,
     orderBy: args.orderBy?.field ?? 'IMPORTANCE',
     descending: (args.orderBy?.direction ?? 'DESC') === 'DESC',
   };
-  const rows = await readTenant(context, (unit) => listFacts(unit, filter, order));
+  const rows = await readTenant(context, async (unit) => {
+    await checkOwners(unit, filter);
+    return listFacts(unit, filter, order);
+  });
   return {
     ...connectionOf(page, rows, (row) => [sortValueOf(row, order), row.id]),
     count: () => readTenant(context, (unit) => countFacts(unit, filter)),
   };
+}
+
+/**
+ * An agent or user that the caller does not know of is a mistake, not an empty list.
+ * @throws NotFoundError
+ */
+async function checkOwners(unit: Unit, { agentId, userId, range }: FactListFilter): Promise<void> {
+  if (!agentId && !userId) return;
+  const known = await ownersExist(unit, { agentId, userId });
+  const isOther = (id: string | null, own: string | undefined) =>
+    id !== null && own !== undefined && id !== own;
+  if (!known.agent || isOther(agentId, range.agentId))
+    throw new NotFoundError('Agent', ['filter', 'agentId']);
+  if (!known.user || isOther(userId, range.userId)) throw new NotFoundError('User', ['filter', 'userId']);
 }
 
 function sortValueOf(fact: FactRecord, { orderBy }: FactPage): number {

@@ -1,4 +1,5 @@
 import {
+  type EdgePlace,
   type EdgeRecord,
   type EntityRecord,
   edgesOfFacts,
@@ -9,13 +10,15 @@ import {
   factsSupersededBy,
   sourcesOfFacts,
 } from '../db/index.js';
+import { BadInputError } from '../errors.js';
 import { decayOf, exactImportance } from '../facts/index.js';
+import { isUuid } from '../ids.js';
 import { mayRead, readRange } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ExtractorName, FactKind, FactStatus, FactTier, RetireReason } from './enums.js';
 import { Agent, loadAgent, loadUser, User } from './members.js';
-import { connectionOf, pageOf } from './page.js';
+import { connectionOf, pageOf, type SortKey } from './page.js';
 import { loadSession, Message, Session } from './sessions.js';
 
 export const Fact = builder.objectRef<FactRecord>('Fact');
@@ -298,12 +301,15 @@ builder.node(Fact, {
         'The messages that it was learned from or stated again in, as far as the caller may see them, in the order in which they were added.',
       resolve: async (fact, args, context) => {
         const page = pageOf(args, 2);
-        if (page.backward || page.before) return connectionOf(page, [], () => [0, '']);
-        const after = page.after ? ([Number(page.after[0]), String(page.after[1])] as const) : null;
         const range = readRange(tenantActorOf(context));
+        const { limit, backward } = page;
+        const [after, before] = [placeOf(page.after, 'after'), placeOf(page.before, 'before')];
         const rows = await context.batches.byId(
-          `sources:${page.limit}:${after?.join()}`,
-          (ids) => readTenant(context, (unit) => sourcesOfFacts(unit, ids, range, { limit: page.limit, after })),
+          `sources:${JSON.stringify([limit, after, before, backward])}`,
+          (ids) =>
+            readTenant(context, (unit) =>
+              sourcesOfFacts(unit, ids, range, { limit, after, before, backward }),
+            ),
           fact.id,
         );
         return connectionOf(page, rows ?? [], (row) => [row.addedAt.getTime(), row.id]);
@@ -321,21 +327,16 @@ builder.node(Fact, {
       },
       resolve: async (fact, args, context) => {
         const page = pageOf(args, 2);
-        if (page.backward || page.before) return connectionOf(page, [], () => [0, '']);
-        const after = page.after ? { weight: Number(page.after[0]), id: String(page.after[1]) } : null;
+        const { limit, backward } = page;
+        const [after, before] = [edgePlaceOf(page.after, 'after'), edgePlaceOf(page.before, 'before')];
         const validAt = args.validAt ?? null;
         const knownAt = args.knownAt ?? null;
+        const now = context.services.now();
         const rows = await context.batches.byId<EdgeRecord[]>(
-          `edges:${JSON.stringify([page.limit, after, validAt, knownAt])}`,
+          `edges:${JSON.stringify([limit, after, before, backward, validAt, knownAt])}`,
           (ids) =>
             readTenant(context, (unit) =>
-              edgesOfFacts(unit, ids, {
-                limit: page.limit,
-                after,
-                validAt,
-                knownAt,
-                now: context.services.now(),
-              }),
+              edgesOfFacts(unit, ids, { limit, after, before, backward, validAt, knownAt, now }),
             ),
           fact.id,
         );
@@ -345,11 +346,28 @@ builder.node(Fact, {
   }),
 });
 
+/** A cursor of a list that is ordered by a number and an id. @throws BadInputError when it is another list's */
+export function placeOf(key: SortKey | null, name: string): readonly [value: number, id: string] | null {
+  if (key === null) return null;
+  const [value, id] = key;
+  if (typeof value === 'number' && typeof id === 'string' && isUuid(id)) return [value, id];
+  throw new BadInputError(`${name} is not a cursor of this list`, [name]);
+}
+
+function edgePlaceOf(key: SortKey | null, name: string): EdgePlace | null {
+  const place = placeOf(key, name);
+  return place && { weight: place[0], id: place[1] };
+}
+
 /** A page of rows that are all at hand, `limit + 1` of them in the page's direction. */
 function slice<T>(rows: readonly T[], page: ReturnType<typeof pageOf>, idOfRow: (row: T) => string): T[] {
-  const place = (key: typeof page.after) => (key ? rows.findIndex((row) => idOfRow(row) === key[0]) : -1);
-  const from = page.after ? place(page.after) + 1 : 0;
-  const to = page.before ? place(page.before) : rows.length;
+  const place = (key: SortKey, name: string) => {
+    const found = rows.findIndex((row) => idOfRow(row) === key[0]);
+    if (found < 0) throw new BadInputError(`${name} is not a cursor of this list`, [name]);
+    return found;
+  };
+  const from = page.after ? place(page.after, 'after') + 1 : 0;
+  const to = page.before ? place(page.before, 'before') : rows.length;
   const within = rows.slice(from, Math.max(from, to));
   return page.backward ? within.reverse().slice(0, page.limit + 1) : within.slice(0, page.limit + 1);
 }
