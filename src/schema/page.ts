@@ -1,4 +1,6 @@
+import type { IdPage } from '../db/index.js';
 import { BadInputError } from '../errors.js';
+import { isUuid } from '../ids.js';
 
 /** Rows in a page when the client says nothing, and at most. */
 export const DEFAULT_PAGE = 20;
@@ -57,6 +59,36 @@ export function pageOf(args: PageArguments, keyLength: number): Page {
 }
 
 /**
+ * A page of a list in the order of ids.
+ * @throws BadInputError for a cursor of a list in another order
+ */
+export function idPageOf(page: Page): IdPage {
+  const idAt = (name: 'after' | 'before') => {
+    const id = page[name]?.[0];
+    if (id === undefined) return null;
+    if (typeof id !== 'string' || !isUuid(id)) throw notOfThisList(name);
+    return id.toLowerCase();
+  };
+  return { ...page, after: idAt('after'), before: idAt('before') };
+}
+
+/**
+ * A page of a list in the order of a number.
+ * @throws BadInputError for a cursor of a list in another order
+ */
+export function numberPageOf(
+  page: Page,
+): Omit<Page, 'after' | 'before'> & { readonly after: number | null; readonly before: number | null } {
+  const numberAt = (name: 'after' | 'before') => {
+    const value = page[name]?.[0];
+    if (value === undefined) return null;
+    if (!Number.isSafeInteger(value)) throw notOfThisList(name);
+    return value as number;
+  };
+  return { ...page, after: numberAt('after'), before: numberAt('before') };
+}
+
+/**
  * A page as a Relay connection.
  * @param rows up to `limit + 1` rows in the order of the page's direction
  */
@@ -88,7 +120,11 @@ function decodeCursor(cursor: string | null | undefined, name: string, keyLength
   } catch {
     // Falls through to the error below: whatever the text is, it is not a cursor.
   }
-  throw new BadInputError(`${name} is not a cursor of this list`, [name]);
+  throw notOfThisList(name);
+}
+
+function notOfThisList(name: string): BadInputError {
+  return new BadInputError(`${name} is not a cursor of this list`, [name]);
 }
 
 function isSortValue(value: unknown): value is string | number | null {

@@ -1,7 +1,7 @@
 import { type JobRow, listRescoreJobs, rescoreJobsByIds } from '../db/index.js';
 import { builder, OVERSEERS } from './builder.js';
 import { actorOf, type GraphQLContext, readTenant } from './context.js';
-import { connectionOf, type PageArguments, pageOf } from './page.js';
+import { connectionOf, idPageOf, type PageArguments, pageOf } from './page.js';
 
 export const RescoreStatus = builder.enumType('RescoreStatus', {
   description: 'How far a rescoring job is.',
@@ -50,12 +50,9 @@ export async function rescoreJobsPage(
   args: PageArguments & { status?: readonly string[] | null },
 ) {
   const page = pageOf(args, 1);
-  const ids = {
-    ...page,
-    after: page.after && String(page.after[0]),
-    before: page.before && String(page.before[0]),
-  };
-  const rows = await readTenant(context, (unit) => listRescoreJobs(unit, ids, args.status ?? null));
+  const rows = await readTenant(context, (unit) =>
+    listRescoreJobs(unit, idPageOf(page), args.status ?? null),
+  );
   return connectionOf(page, rows, (row) => [row.id]);
 }
 

@@ -10,7 +10,7 @@ import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { MessageRole } from './enums.js';
 import { Agent, loadAgent, loadUser, User } from './members.js';
-import { connectionOf, pageOf } from './page.js';
+import { connectionOf, numberPageOf, pageOf } from './page.js';
 
 export const Session = builder.objectRef<SessionRow>('Session');
 export const Message = builder.objectRef<MessageRecord>('Message');
@@ -71,11 +71,7 @@ builder.node(Session, {
       description: 'Its messages in the order in which they arrived.',
       resolve: async (session, args, context) => {
         const page = pageOf(args, 1);
-        const seqs = {
-          ...page,
-          after: page.after && Number(page.after[0]),
-          before: page.before && Number(page.before[0]),
-        };
+        const seqs = numberPageOf(page);
         const rows = await readTenant(context, (unit) => listMessages(unit, session.id, seqs));
         return connectionOf(page, rows, (row) => [row.seq]);
       },

@@ -33,21 +33,12 @@ import { Fact } from './facts.js';
 import { idOf } from './global-id.js';
 import { Agent, User } from './members.js';
 import { defineMutation } from './mutation.js';
-import { connectionOf, type Page, type PageArguments, pageOf } from './page.js';
+import { connectionOf, idPageOf, type PageArguments, pageOf } from './page.js';
 import { profileOfTenant, SalienceProfile } from './profiles.js';
 import { RescoreJob, RescoreStatus, rescoreJobsPage } from './rescore-jobs.js';
 import { Session } from './sessions.js';
 
 export const Tenant = builder.objectRef<TenantContext>('Tenant');
-
-/** A page of rows in the order of their ids. */
-export function idPageOf(page: Page): IdPage {
-  return {
-    ...page,
-    after: page.after && String(page.after[0]),
-    before: page.before && String(page.before[0]),
-  };
-}
 
 /** A connection over rows in the order of their ids, read in the caller's tenant. */
 async function idConnection<T extends { readonly id: string }>(
