@@ -27,6 +27,8 @@ export async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
+  // Nobody is left to send to; nothing of a stream has begun before it is read.
+  if (outgoing.destroyed) return;
   outgoing.statusCode = response.status;
   response.headers.forEach((value, name) => {
     outgoing.setHeader(name, value);

@@ -2,6 +2,9 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import type { Plugin } from 'graphql-yoga';
 import { PullIterator } from '../events/index.js';
 
+/** Events that one subscription gets in a row before all others have their turn. */
+const TURN = 20;
+
 /** The open subscriptions of a server. */
 export interface Subscriptions {
   readonly plugin: Plugin;
@@ -24,8 +27,13 @@ export function createSubscriptions<Context>(freshContext: (context: Context) =>
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return source;
     const events = source[Symbol.asyncIterator]();
+    const gone = callerGone(args.contextValue);
+    const end = () => void results.return();
+    let pulled = 0;
     const results = new PullIterator<ExecutionResult>(
       async () => {
+        // A long backlog at hand would otherwise be sent without a turn for anybody else.
+        if (++pulled % TURN === 0) await new Promise(setImmediate);
         const next = await events.next();
         if (next.done) return undefined;
         const contextValue = freshContext(args.contextValue as Context);
@@ -33,10 +41,14 @@ export function createSubscriptions<Context>(freshContext: (context: Context) =>
       },
       () => {
         open.delete(results);
+        gone?.removeEventListener('abort', end);
         events.return?.()?.catch(() => {});
       },
     );
     open.add(results);
+    // The answer's stream tells of its end as well, but only once somebody has begun to read it.
+    gone?.addEventListener('abort', end);
+    if (gone?.aborted) end();
     return results;
   }
 
@@ -53,4 +65,9 @@ export function createSubscriptions<Context>(freshContext: (context: Context) =>
       for (const results of [...open]) results.fail(error);
     },
   };
+}
+
+/** Aborts when the caller of an HTTP request goes away; there is none where a socket has many operations. */
+function callerGone(context: unknown): AbortSignal | undefined {
+  return (context as { readonly request?: Request }).request?.signal;
 }

@@ -39,15 +39,15 @@ export interface WebSocketOptions {
 
 export interface WebSocketTransport {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Closes every socket once its queries and mutations are answered, or after `graceMs`. */
+  /** Closes every socket once its operations have ended, or after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 interface Connection {
   readonly socket: WebSocket;
   readonly requestId: string;
-  /** Ids of the queries and mutations under way. */
-  readonly busy: Set<string>;
+  /** How many operations are under way. */
+  operations: () => number;
   credentials: ShownCredentials;
 }
 
@@ -63,7 +63,9 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
 
   const server = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_WAIT_MS,
-    async onConnect({ connectionParams, extra }) {
+    async onConnect(context) {
+      const { connectionParams, extra } = context;
+      extra.operations = () => Object.keys(context.subscriptions).length;
       extra.credentials = credentialsOfParams(connectionParams);
       try {
         await options.authenticate(extra.credentials, extra.requestId);
@@ -79,9 +81,9 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         return false;
       }
     },
-    async onSubscribe({ extra, subscriptions }, _id, payload) {
+    async onSubscribe({ extra }, _id, payload) {
       try {
-        if (Object.keys(subscriptions).length > MAX_OPERATIONS_PER_SOCKET) {
+        if (extra.operations() > MAX_OPERATIONS_PER_SOCKET) {
           throw limitError(`More than ${MAX_OPERATIONS_PER_SOCKET} operations at a time on one socket`);
         }
         assertJsonDepth(payload.variables, 'variables');
@@ -98,20 +100,15 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     },
     execute: (args) => (args as PreparedOperation).run.execute(args) as never,
     subscribe: (args) => (args as PreparedOperation).run.subscribe(args) as never,
-    onOperation({ extra }, id, _payload, _args, result) {
-      if (Symbol.asyncIterator in result)
-        return maskFailures(result as AsyncGenerator<unknown>, mask) as never;
-      extra.busy.add(id);
-      return undefined;
+    onOperation(_context, _id, _payload, _args, result) {
+      if (!(Symbol.asyncIterator in result)) return undefined;
+      return maskFailures(result as AsyncGenerator<unknown>, mask) as never;
     },
     onNext: (_context, _id, _payload, _args, result) => {
       if (!result.errors) return undefined;
       return { ...result, errors: result.errors.map(toWire) } as never;
     },
     onError: (_context, _id, _payload, errors) => errors.map((error) => toWire(mask(error))),
-    onComplete: ({ extra }, id) => {
-      extra.busy.delete(id);
-    },
   });
 
   function serve(socket: WebSocket, request: IncomingMessage): void {
@@ -119,7 +116,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     const connection: Connection = {
       socket,
       requestId: requestIdOf(Array.isArray(given) ? given[0] : given),
-      busy: new Set(),
+      operations: () => 0,
       credentials: { authorization: null, tenantSlug: null },
     };
     connections.add(connection);
@@ -134,7 +131,8 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         // Resolves when the message is on its way: a slow reader is not sent to faster than it reads.
         send: (data) =>
           new Promise((resolve, reject) => {
-            if (socket.readyState !== socket.OPEN) resolve();
+            // Not at once: a stream that never waits would keep the news of the socket's end from coming through.
+            if (socket.readyState !== socket.OPEN) setImmediate(resolve);
             else socket.send(data, (error) => (error ? reject(error) : resolve()));
           }),
         close: (code, reason) => socket.close(code, reason),
@@ -170,8 +168,8 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   };
 }
 
-async function closeGently({ socket, busy }: Connection, deadline: number): Promise<void> {
-  while (busy.size > 0 && Date.now() < deadline && socket.readyState === socket.OPEN) await sleep(20);
+async function closeGently({ socket, operations }: Connection, deadline: number): Promise<void> {
+  while (operations() > 0 && Date.now() < deadline && socket.readyState === socket.OPEN) await sleep(20);
   const closed = new Promise<void>((resolve) => {
     if (socket.readyState === socket.CLOSED) resolve();
     else socket.once('close', () => resolve());
