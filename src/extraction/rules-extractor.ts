@@ -158,10 +158,7 @@ function factOf(
   referenceTime: Date,
 ): ExtractedFact {
   const author = speaker ?? 'user';
-  const subject =
-    judgement.subject === 'AUTHOR'
-      ? author
-      : judgement.subject?.words.replace(/^(?:my|our)\b/i, `${author}'s`);
+  const subject = judgement.subject === 'AUTHOR' ? author : subjectOf(judgement.subject?.words, author);
   const validFrom = validFromOf(text, message.sentAt ?? referenceTime, judgement.past);
   return {
     text,

@@ -99,14 +99,8 @@ function judgeByRule(sentence: string, spoken: string): Judgement | null {
   const { subject, verb, topic } = match.groups ?? {};
   return {
     kind: rule.kind,
-    subject: subject
-      ? { words: subject }
-      : /^we\b/i.test(match[0])
-        ? { words: 'we' }
-        : AUTHORED.has(rule.kind)
-          ? 'AUTHOR'
-          : null,
-    predicate: predicateOf(rule, verb, topic),
+    subject: subject ? { words: subject } : pronounOf(match[0], rule.kind),
+    predicate: predicateOf(rule, verb, topic, /^i\b/i.test(match[0])),
     object: originalObject(sentence, spoken, match),
     entities: entitiesOf(sentence, tagged),
     confidence: rule.confidence,
@@ -114,13 +108,14 @@ function judgeByRule(sentence: string, spoken: string): Judgement | null {
   };
 }
 
-function pronounOf(matched: string): Judgement['subject'] {
+function pronounOf(matched: string, kind: FactKind): Judgement['subject'] {
   if (/^(?:i|my|call me)\b/i.test(matched)) return 'AUTHOR';
   const group =
     /^(?:we|(?:the|our|my) (?:team|board|committee|company|management|department|group|council|family))\b/i.exec(
       matched,
     );
-  return group ? { words: group[0] } : null;
+  if (group) return { words: group[0].toLowerCase() };
+  return kind === 'PREFERENCE' || kind === 'USER_PROFILE' ? 'AUTHOR' : null;
 }
 
 const CONTRACTED: Readonly<Record<string, string>> = { "'s": 'is', "'re": 'are', "'m": 'am' };
