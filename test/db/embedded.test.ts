@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -205,37 +206,56 @@ describe.skipIf(isPostgres)('several clients', () => {
   });
 });
 
-describe.skipIf(isPostgres)('statements with parameters outside of transactions', () => {
-  it('are not mixed up between clients, even when one leaves in the middle', async () => {
+/** A message of PostgreSQL's protocol: its letter, its length, its fields. Texts end with a zero byte. */
+function message(letter: string, ...fields: (string | number[])[]): Buffer {
+  const body = Buffer.concat(
+    fields.map((field) => (typeof field === 'string' ? Buffer.from(`${field}\0`) : Buffer.from(field))),
+  );
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(letter), length, body]);
+}
+
+describe.skipIf(isPostgres)('a statement with parameters outside of a transaction', () => {
+  /** A client that has sent the first of its messages and lets another client come between. */
+  async function halfSent(host: string): Promise<{ socket: Socket; received: () => string }> {
+    const socket = connect(join(host, '.s.PGSQL.5432'));
+    let received = '';
+    socket.on('data', (data) => {
+      received += data.toString('latin1');
+    });
+    const parameters = Buffer.from('\0\u0003\0\0user\0postgres\0database\0postgres\0\0', 'latin1');
+    const start = Buffer.alloc(4);
+    start.writeInt32BE(parameters.length + 4);
+    socket.write(Buffer.concat([start, parameters]));
+    await vi.waitUntil(() => received.includes('Z'), { timeout: 60_000 });
+    received = '';
+    socket.write(Buffer.concat([message('P', '', "SELECT 'mine' AS answer", [0, 0]), message('H')]));
+    await vi.waitUntil(() => received.startsWith('1'), { timeout: 60_000 });
+    return { socket, received: () => received };
+  }
+
+  it("is not replaced by another client's", async () => {
     await using server = await start(await copyOfMigrated());
-    const connect = async () => {
-      const client = new pg.Client(embeddedConnection(server.host));
-      client.on('error', () => {});
-      await client.connect();
-      return client;
-    };
-    const ask = async (client: pg.Client, name: string, transaction: boolean) => {
-      for (let n = 0; n < 40; n++) {
-        if (transaction) await client.query('BEGIN');
-        const { rows } = await client.query(`SELECT $1::int AS ${name}, $2::text AS who`, [n, name]);
-        expect(rows).toEqual([{ [name]: n, who: name }]);
-        if (transaction) await client.query('COMMIT');
-      }
-    };
-    const leave = async () => {
-      for (let n = 0; n < 20; n++) {
-        const client = await connect();
-        void client.query('SELECT $1::int AS gone', [n]).catch(() => {});
-        await new Promise((resolve) => setImmediate(resolve));
-        (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-      }
-    };
-    const clients = await Promise.all(Array.from({ length: 6 }, connect));
-    await Promise.all([
-      ...clients.map((client, index) => ask(client, `c${index}`, index % 2 === 0)),
-      leave(),
-    ]);
-    await Promise.all(clients.map((client) => client.end()));
+    const { socket, received } = await halfSent(server.host);
+    const other = query(server.host, "SELECT 'theirs' AS answer");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const none = [0, 0];
+    socket.write(
+      Buffer.concat([message('B', '', '', none, none, none), message('E', '', [0, 0, 0, 0]), message('S')]),
+    );
+    expect(await other).toEqual([{ answer: 'theirs' }]);
+    await vi.waitUntil(() => received().includes('Z'), { timeout: 60_000 });
+    expect(received()).toContain('mine');
+    socket.destroy();
+  });
+
+  it('does not stop the others when its client leaves in the middle', async () => {
+    await using server = await start(await copyOfMigrated());
+    const { socket } = await halfSent(server.host);
+    const other = query(server.host, "SELECT 'theirs' AS answer");
+    socket.destroy();
+    expect(await other).toEqual([{ answer: 'theirs' }]);
   });
 });
 
