@@ -112,7 +112,7 @@ describe('rankByRelevance', () => {
     // Without ICNU the scores are equal, and only the order among equals decides.
     const options = { ...DEFAULT_RANKING, lambda: 0 };
     const candidates = [
-      fact('a', { ...tied, encoded: 9 }),
+      fact('a', { ...tied, encoded: 9, recordedAt: hoursAgo(3), pinned: true }),
       fact('c', { ...tied, encoded: 2, recordedAt: hoursAgo(2), pinned: true }),
       fact('b', { ...tied, encoded: 2, recordedAt: hoursAgo(1), pinned: true }),
       fact('d', { ...tied, encoded: 2, recordedAt: hoursAgo(2), pinned: true }),

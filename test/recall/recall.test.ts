@@ -120,6 +120,17 @@ describe('recall with a query', () => {
     expect(result.items.map((item) => item.rank)).toEqual([1, 2]);
   });
 
+  it('finds what fits where the first k and more do not', async () => {
+    const long = Array.from({ length: 6 }, (_, i) => ({ text: `keel ${i} ${'keel '.repeat(30)}` }));
+    await tenant.facts([...long, { text: 'A hull has a keel below' }]);
+    const result = await tenant.recall({ query: 'keel', k: 1, charBudget: 40 });
+    expect(textsOf(result)).toEqual(['A hull has a keel below']);
+    expect(result.receipt).toMatchObject({
+      skippedForBudget: 6,
+      arms: [{ candidates: 7 }, { candidates: 7 }],
+    });
+  });
+
   it("takes the tenant's budget where the caller gives none", async () => {
     const limited = await world.tenant({ budgets: { recallCharacters: 100 } });
     await limited.facts([{ text: `anchor ${'chain '.repeat(30)}` }, { text: 'The anchor is new' }]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/index.js';
+import { type Database, Prisma } from '../../src/db/index.js';
 import { ForbiddenError, NotFoundError } from '../../src/errors.js';
 import { newId } from '../../src/ids.js';
 import type { RecallResult } from '../../src/recall/index.js';
@@ -109,6 +109,22 @@ describe('visibility', () => {
       expect(error.inputPath).toEqual([field]);
     },
   );
+
+  it("goes by the row's own scope, whatever an index says", async () => {
+    const other = await world.tenant();
+    const [userId, stranger] = [await other.user(), await other.user()];
+    await other.fact({ text: 'a public lantern' });
+    await other.fact({ text: 'a secret lantern', userId: stranger });
+    await other.message({ content: 'a secret lantern', userId: stranger });
+    await other.run(async ({ tx, tenantId }) => {
+      const shared = Prisma.sql`(SELECT id FROM scope WHERE tenant_id = ${tenantId}::uuid AND user_id IS NULL)`;
+      for (const index of ['posting', 'fact_embedding', 'message_embedding', 'fact_salience']) {
+        await tx.$executeRaw`UPDATE ${Prisma.raw(index)} SET scope_id = ${shared} WHERE tenant_id = ${tenantId}::uuid`;
+      }
+    });
+    expect(textsOf(await other.recall({ query: 'lantern', userId }))).toEqual(['a public lantern']);
+    expect(textsOf(await other.recall({ userId }))).toEqual(['a public lantern']);
+  });
 
   it("another agent's and another user's memory is refused", async () => {
     const agent = tenant.actor('AGENT', { agentId: ids.a });
