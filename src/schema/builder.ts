@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import { type GraphQLField, getNamedType, getNullableType, isListType } from 'graphql';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
 import { BadInputError, ForbiddenError, SalientError, UnauthenticatedError } from '../errors.js';
 import type { ActorKind } from '../tenancy/index.js';
@@ -41,6 +42,25 @@ export const ADMINS = ['PLATFORM_ADMIN', 'TENANT_ADMIN'] as const satisfies Acto
 export const OVERSEERS = ['PLATFORM_ADMIN', 'TENANT_ADMIN', 'TENANT_AUDITOR'] as const satisfies ActorKind[];
 export const WRITERS = ['PLATFORM_ADMIN', 'TENANT_ADMIN', 'AGENT', 'USER'] as const satisfies ActorKind[];
 
+/** How many rows a list counts for that is no connection and tells no cost of its own. */
+const PLAIN_LIST = 5;
+
+/** What a field costs where it tells nothing else: a connection counts its content once for every row asked for. */
+function costOf(
+  args: Record<string, unknown>,
+  _context: GraphQLContext,
+  field: GraphQLField<unknown, GraphQLContext, Record<string, unknown>>,
+): { field: number; multiplier: number } {
+  if (getNamedType(field.type).name.endsWith('Connection')) {
+    const asked = args['first'] ?? args['last'] ?? DEFAULT_PAGE;
+    // More than the most is refused when the list is read.
+    const rows = typeof asked === 'number' ? Math.min(Math.max(asked, 1), MAX_PAGE) : DEFAULT_PAGE;
+    return { field: 1, multiplier: rows };
+  }
+  const plainList = isListType(getNullableType(field.type)) && field.name !== 'edges';
+  return { field: 1, multiplier: plainList ? PLAIN_LIST : 1 };
+}
+
 export const builder = new SchemaBuilder<SchemaTypes>({
   defaultFieldNullability: false,
   plugins: [ScopeAuthPlugin, ComplexityPlugin, RelayPlugin],
@@ -59,8 +79,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
   },
   complexity: {
-    defaultComplexity: 1,
-    defaultListMultiplier: 5,
+    fieldComplexity: costOf,
     limit: { complexity: MAX_COST, breadth: 1_000 },
     complexityError: (kind, result) =>
       new SalientError(
