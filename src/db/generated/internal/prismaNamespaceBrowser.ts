@@ -276,6 +276,7 @@ export const MessageScalarFieldEnum = {
   speaker: 'speaker',
   externalId: 'externalId',
   flags: 'flags',
+  extract: 'extract',
   sentAt: 'sentAt',
   recordedAt: 'recordedAt',
   redactedAt: 'redactedAt'

@@ -1231,10 +1231,6 @@ export type FactSalienceSumOrderByAggregateInput = {
   decayResistance?: Prisma.SortOrder
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type NullableFloatFieldUpdateOperationsInput = {
   set?: number | null
   increment?: number

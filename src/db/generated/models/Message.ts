@@ -49,6 +49,7 @@ export type MessageMinAggregateOutputType = {
   characters: number | null
   speaker: runtime.Bytes | null
   externalId: string | null
+  extract: boolean | null
   sentAt: Date | null
   recordedAt: Date | null
   redactedAt: Date | null
@@ -65,6 +66,7 @@ export type MessageMaxAggregateOutputType = {
   characters: number | null
   speaker: runtime.Bytes | null
   externalId: string | null
+  extract: boolean | null
   sentAt: Date | null
   recordedAt: Date | null
   redactedAt: Date | null
@@ -82,6 +84,7 @@ export type MessageCountAggregateOutputType = {
   speaker: number
   externalId: number
   flags: number
+  extract: number
   sentAt: number
   recordedAt: number
   redactedAt: number
@@ -112,6 +115,7 @@ export type MessageMinAggregateInputType = {
   characters?: true
   speaker?: true
   externalId?: true
+  extract?: true
   sentAt?: true
   recordedAt?: true
   redactedAt?: true
@@ -128,6 +132,7 @@ export type MessageMaxAggregateInputType = {
   characters?: true
   speaker?: true
   externalId?: true
+  extract?: true
   sentAt?: true
   recordedAt?: true
   redactedAt?: true
@@ -145,6 +150,7 @@ export type MessageCountAggregateInputType = {
   speaker?: true
   externalId?: true
   flags?: true
+  extract?: true
   sentAt?: true
   recordedAt?: true
   redactedAt?: true
@@ -249,6 +255,7 @@ export type MessageGroupByOutputType = {
   speaker: runtime.Bytes | null
   externalId: string | null
   flags: string[]
+  extract: boolean
   sentAt: Date | null
   recordedAt: Date
   redactedAt: Date | null
@@ -289,6 +296,7 @@ export type MessageWhereInput = {
   speaker?: Prisma.BytesNullableFilter<"Message"> | runtime.Bytes | null
   externalId?: Prisma.StringNullableFilter<"Message"> | string | null
   flags?: Prisma.StringNullableListFilter<"Message">
+  extract?: Prisma.BoolFilter<"Message"> | boolean
   sentAt?: Prisma.DateTimeNullableFilter<"Message"> | Date | string | null
   recordedAt?: Prisma.DateTimeFilter<"Message"> | Date | string
   redactedAt?: Prisma.DateTimeNullableFilter<"Message"> | Date | string | null
@@ -306,6 +314,7 @@ export type MessageOrderByWithRelationInput = {
   speaker?: Prisma.SortOrderInput | Prisma.SortOrder
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder
   flags?: Prisma.SortOrder
+  extract?: Prisma.SortOrder
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -329,6 +338,7 @@ export type MessageWhereUniqueInput = Prisma.AtLeast<{
   speaker?: Prisma.BytesNullableFilter<"Message"> | runtime.Bytes | null
   externalId?: Prisma.StringNullableFilter<"Message"> | string | null
   flags?: Prisma.StringNullableListFilter<"Message">
+  extract?: Prisma.BoolFilter<"Message"> | boolean
   sentAt?: Prisma.DateTimeNullableFilter<"Message"> | Date | string | null
   recordedAt?: Prisma.DateTimeFilter<"Message"> | Date | string
   redactedAt?: Prisma.DateTimeNullableFilter<"Message"> | Date | string | null
@@ -346,6 +356,7 @@ export type MessageOrderByWithAggregationInput = {
   speaker?: Prisma.SortOrderInput | Prisma.SortOrder
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder
   flags?: Prisma.SortOrder
+  extract?: Prisma.SortOrder
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -371,6 +382,7 @@ export type MessageScalarWhereWithAggregatesInput = {
   speaker?: Prisma.BytesNullableWithAggregatesFilter<"Message"> | runtime.Bytes | null
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Message"> | string | null
   flags?: Prisma.StringNullableListFilter<"Message">
+  extract?: Prisma.BoolWithAggregatesFilter<"Message"> | boolean
   sentAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Message"> | Date | string | null
   recordedAt?: Prisma.DateTimeWithAggregatesFilter<"Message"> | Date | string
   redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Message"> | Date | string | null
@@ -388,6 +400,7 @@ export type MessageCreateInput = {
   speaker?: runtime.Bytes | null
   externalId?: string | null
   flags?: Prisma.MessageCreateflagsInput | string[]
+  extract?: boolean
   sentAt?: Date | string | null
   recordedAt: Date | string
   redactedAt?: Date | string | null
@@ -405,6 +418,7 @@ export type MessageUncheckedCreateInput = {
   speaker?: runtime.Bytes | null
   externalId?: string | null
   flags?: Prisma.MessageCreateflagsInput | string[]
+  extract?: boolean
   sentAt?: Date | string | null
   recordedAt: Date | string
   redactedAt?: Date | string | null
@@ -422,6 +436,7 @@ export type MessageUpdateInput = {
   speaker?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   flags?: Prisma.MessageUpdateflagsInput | string[]
+  extract?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -439,6 +454,7 @@ export type MessageUncheckedUpdateInput = {
   speaker?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   flags?: Prisma.MessageUpdateflagsInput | string[]
+  extract?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -456,6 +472,7 @@ export type MessageCreateManyInput = {
   speaker?: runtime.Bytes | null
   externalId?: string | null
   flags?: Prisma.MessageCreateflagsInput | string[]
+  extract?: boolean
   sentAt?: Date | string | null
   recordedAt: Date | string
   redactedAt?: Date | string | null
@@ -473,6 +490,7 @@ export type MessageUpdateManyMutationInput = {
   speaker?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   flags?: Prisma.MessageUpdateflagsInput | string[]
+  extract?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -490,6 +508,7 @@ export type MessageUncheckedUpdateManyInput = {
   speaker?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   flags?: Prisma.MessageUpdateflagsInput | string[]
+  extract?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -524,6 +543,7 @@ export type MessageCountOrderByAggregateInput = {
   speaker?: Prisma.SortOrder
   externalId?: Prisma.SortOrder
   flags?: Prisma.SortOrder
+  extract?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   redactedAt?: Prisma.SortOrder
@@ -546,6 +566,7 @@ export type MessageMaxOrderByAggregateInput = {
   characters?: Prisma.SortOrder
   speaker?: Prisma.SortOrder
   externalId?: Prisma.SortOrder
+  extract?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   redactedAt?: Prisma.SortOrder
@@ -562,6 +583,7 @@ export type MessageMinOrderByAggregateInput = {
   characters?: Prisma.SortOrder
   speaker?: Prisma.SortOrder
   externalId?: Prisma.SortOrder
+  extract?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   redactedAt?: Prisma.SortOrder
@@ -582,6 +604,10 @@ export type MessageUpdateflagsInput = {
   push?: string | string[]
 }
 
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
+}
+
 
 
 export type MessageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -596,6 +622,7 @@ export type MessageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   speaker?: boolean
   externalId?: boolean
   flags?: boolean
+  extract?: boolean
   sentAt?: boolean
   recordedAt?: boolean
   redactedAt?: boolean
@@ -613,6 +640,7 @@ export type MessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   speaker?: boolean
   externalId?: boolean
   flags?: boolean
+  extract?: boolean
   sentAt?: boolean
   recordedAt?: boolean
   redactedAt?: boolean
@@ -630,6 +658,7 @@ export type MessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   speaker?: boolean
   externalId?: boolean
   flags?: boolean
+  extract?: boolean
   sentAt?: boolean
   recordedAt?: boolean
   redactedAt?: boolean
@@ -647,12 +676,13 @@ export type MessageSelectScalar = {
   speaker?: boolean
   externalId?: boolean
   flags?: boolean
+  extract?: boolean
   sentAt?: boolean
   recordedAt?: boolean
   redactedAt?: boolean
 }
 
-export type MessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "sessionId" | "scopeId" | "seq" | "role" | "content" | "characters" | "speaker" | "externalId" | "flags" | "sentAt" | "recordedAt" | "redactedAt", ExtArgs["result"]["message"]>
+export type MessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "sessionId" | "scopeId" | "seq" | "role" | "content" | "characters" | "speaker" | "externalId" | "flags" | "extract" | "sentAt" | "recordedAt" | "redactedAt", ExtArgs["result"]["message"]>
 
 export type $MessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Message"
@@ -669,6 +699,7 @@ export type $MessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     speaker: runtime.Bytes | null
     externalId: string | null
     flags: string[]
+    extract: boolean
     sentAt: Date | null
     recordedAt: Date
     redactedAt: Date | null
@@ -1106,6 +1137,7 @@ export interface MessageFieldRefs {
   readonly speaker: Prisma.FieldRef<"Message", 'Bytes'>
   readonly externalId: Prisma.FieldRef<"Message", 'String'>
   readonly flags: Prisma.FieldRef<"Message", 'String[]'>
+  readonly extract: Prisma.FieldRef<"Message", 'Boolean'>
   readonly sentAt: Prisma.FieldRef<"Message", 'DateTime'>
   readonly recordedAt: Prisma.FieldRef<"Message", 'DateTime'>
   readonly redactedAt: Prisma.FieldRef<"Message", 'DateTime'>
