@@ -9,5 +9,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Two files at a time also on two cores, where vitest would take one.
+    maxWorkers: 2,
   },
 });

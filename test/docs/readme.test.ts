@@ -68,8 +68,8 @@ async function firstEvent(query: string, key: string): Promise<unknown> {
       body: JSON.stringify({ query }),
     }),
   );
-  const reader = (response.body as ReadableStream<Uint8Array>)
-    .pipeThrough(new TextDecoderStream())
+  const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
     .getReader();
   let text = '';
   for (;;) {
