@@ -26,14 +26,14 @@ const TECHNICAL = words(
 );
 /** Common words among them: `fish`, `swift`, `express` are names only after what makes them one. */
 const AMBIGUOUS = words(
-  'fish swift express node rust windows biome helm flask slack notion dart scala bun jest caddy java python ruby rails git',
+  'fish swift express node rust windows biome helm flask slack notion dart bun jest caddy',
 );
 const MAKES_TECHNICAL =
-  /\b(?:use|uses|using|used|run|runs|running|shell|editor|in|with|on|install|installed|written|version|deploy|prefer|prefers|from|to|over|than|is|switched|language|framework|database|knows?|learn(?:ing)?|code|love|like|hate|my|our)\s+(?:the\s+)?$/i;
+  /\b(?:use|uses|using|run|runs|running|installed?|(?:written|code|coded|program|programming|built) (?:in|with|on)|(?:shell|editor|language|framework|system|runtime) is|version of|knows?|learn(?:ing)?|switched (?:from \w+ )?to)\s+$/i;
 
 const NOT_NAMES = words(
   "i i'm i've i'll i'd ok okay lol wow omg btw fyi tbh imo asap ps am pm tv yes no hi hey hello thanks please mr mrs ms dr prof sir madam " +
-    'monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august ' +
+    'ceo cto cfo coo vp hr md monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august ' +
     'september october november december jan feb mar apr jun jul aug sep sept oct nov dec pr prs ci todo n/a it its the a an ' +
     'mom mum dad mommy daddy grandma grandpa aunt uncle god english-speaking spring summer autumn fall winter christmas-time',
 );
@@ -160,15 +160,16 @@ function isCapitalised(tagged: readonly TaggedWord[], at: number): boolean {
 }
 
 function nameAt(tagged: readonly TaggedWord[], start: number, length: number): string {
+  const words = tagged.slice(start, start + length);
   return stripPossessive(
-    tagged
-      .slice(start, start + length)
-      .map(({ text, after }, index) =>
-        index < length - 1 ? text + (after.includes('.') ? '. ' : ' ') : text,
-      )
-      .join('')
-      .trim(),
+    words.map(({ text, after }, index) => (index < length - 1 ? text + joint(after) : text)).join(''),
   );
+}
+
+/** What stands between two words of a name: Jean-Luc, AT&T, Dr. Smith. */
+function joint(after: string): string {
+  if (/^[-/&]$/.test(after)) return after;
+  return after.includes('.') ? '. ' : ' ';
 }
 
 function stripPossessive(text: string): string {

@@ -82,5 +82,5 @@ export const HEDGE = pattern(
 
 /** A word whose meaning stands in an earlier sentence, where a statement needs its own. */
 export const UNRESOLVED = pattern(
-  '\\b(?:it|this|that|them|those|these|him|her|there)$|\\b(?:love|like|enjoy|hate|made|got|had|did|used|bought|took|saw|finished|started) (?:it|this|that|them|those|these)\\b',
+  '\\b(?:it|this|that|them|those|these|him|her|there)$|\\b(?:love|like|enjoy|hate|made|got|had|did|used|bought|took|saw|finished|started|chose|picked|with|of) (?:it|this|that|them|those|these)\\b',
 );

@@ -155,10 +155,10 @@ function thirdPerson(verb: string): string {
 /** "Always use …" orders; "always happy to …" does not. */
 function startsWithVerb(tagged: readonly TaggedWord[]): boolean {
   const word = tagged.find(({ text }) => !/^(?:always|never|do|don't|not|ever|)$/i.test(text));
+  if (!word) return false;
+  if (IMPERATIVE.test(word.text)) return true;
   return (
-    word !== undefined &&
-    (word.tags.has('Verb') || word.tags.has('Noun')) &&
-    !['Gerund', 'PastTense', 'Copula', 'Adjective', 'Pronoun', 'Plural'].some((tag) => word.tags.has(tag))
+    word.tags.has('Verb') && !['Gerund', 'PastTense', 'Copula', 'Adjective'].some((tag) => word.tags.has(tag))
   );
 }
 

@@ -12,7 +12,7 @@ export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | '
 const STOP_WORDS: readonly (readonly [Language, ReadonlySet<string>])[] = [
   ['de', new Set(deu)],
   ['fr', new Set(fra)],
-  ['es', new Set(spa)],
+  ['es', new Set([...spa, 'y', 'en', 'me', 'mi', 'mis', 'con', 'un', 'una', 'soy', 'muy', 'para', 'tengo'])],
   ['it', new Set(ita)],
   ['pt', new Set(por)],
   ['nl', new Set(nld)],
@@ -267,17 +267,22 @@ const PHRASES: Readonly<Record<Exclude<Language, 'en'>, Phrases>> = {
 
 const ASKS = /[?？؟]\s*$|(?:吗|嗎|呢|か)[。\s]*$/u;
 
+/** Shared words make neighbours of these languages, while the phrases are sure: all of them are tried. */
+const LATIN: readonly Exclude<Language, 'en'>[] = ['de', 'fr', 'es', 'it', 'pt', 'nl', 'sv'];
+
 /** What a sentence in another language states; null for nothing that the phrases know, or for a question. */
 export function foreignStatement(
   sentence: string,
   language: Exclude<Language, 'en'>,
 ): { kind: FactKind; predicate: string; object: string | undefined } | null {
   if (ASKS.test(sentence)) return null;
-  for (const [kind, predicate, pattern] of PHRASES[language]) {
-    const match = pattern.exec(sentence);
-    if (!match) continue;
-    const object = Object.values(match.groups ?? {}).find((value) => value?.trim());
-    return { kind, predicate, object: object?.trim() };
+  for (const candidate of LATIN.includes(language) ? [language, ...LATIN] : [language]) {
+    for (const [kind, predicate, pattern] of PHRASES[candidate]) {
+      const match = pattern.exec(sentence);
+      if (!match) continue;
+      const object = Object.values(match.groups ?? {}).find((value) => value?.trim());
+      return { kind, predicate, object: object?.trim() };
+    }
   }
   return null;
 }

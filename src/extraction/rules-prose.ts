@@ -81,7 +81,7 @@ function plainText(line: string): string {
     .replace(/!?\[([^[\]]{1,200})\]\([^()\s]{1,500}\)/g, '$1')
     .replace(/[*_]{2,3}|`/g, '')
     .replace(/([^\p{L}\p{N}])\1{3,}/gu, '$1$1$1')
-    .replace(/\S{120,}/g, ' ')
+    .replace(/[!-~]{120,}/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
 }
@@ -132,7 +132,7 @@ const GREETING_ANY_CASE = new RegExp(GREETING.source.replace(String.raw`(?: \p{L
 /** Fillers that may go before a space alone. */
 const LIGHT =
   'oh|ah|so|ok|okay|yeah|yep|yup|btw|by the way|fyi|also|and|but|plus|hmm+|um+|uh+|haha+|lol|actually|honestly|basically|tbh|' +
-  'just so you know|for the record|for your information|turns out|it turns out|i mean|' +
+  'just so you know|on (?:a different|another|a side|a related|a happier|a lighter) note|side note|for the record|for your information|turns out|it turns out|i mean|' +
   '(?:please )?(?:remember|note|keep in mind|bear in mind|know)(?: this)?(?: that)?(?! when| the time| how| who| what| to | me )|' +
   "(?:please )?don't forget(?: that)(?! to )|i should (?:mention|add|say)(?: that)?|i forgot to (?:mention|say)(?: that)?|" +
   "i(?: want|'d like| would like| wanted) you to (?:know|remember)(?: that)?|let me (?:tell|remind) you(?: that)?|" +

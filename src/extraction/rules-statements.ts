@@ -55,12 +55,18 @@ function rule(
     predicate,
     confidence,
     // An apostrophe is part of a word: `i` is none in "it's I".
-    pattern: new RegExp(`(?<![\\w'])(?:${source.join('')})`, 'i'),
+    pattern: new RegExp(`(?<![\\w'])${UNCONDITIONAL}(?:${source.join('')})`, 'i'),
     state: options.state ?? false,
     order: options.order ?? false,
   };
 }
 
+/** "when I have kids", "something I love" state nothing by themselves. */
+const UNCONDITIONAL =
+  '(?<!\\b(?:when|if|until|till|unless|whether|once|wish|as if|something|everything|anything|everyone|everybody|things?|what|ones?|all|those|who|than|whatever|someone) )';
+/** Where a clause begins, and so a subject. */
+const CLAUSE =
+  '(?<=^|[,;:–—-] |\\b(?:and|but|so|that|since|because|as|now|although|though|while|then|where|yes|also|think|believe) )';
 const I_OR_WE = '(?:i|we)';
 const TEAM = '(?:we|the team|our team|my team)';
 /** Verbs of answering: an order about them is a wish of how to be talked to. */
@@ -69,8 +75,8 @@ const REPLYING =
   'keep (?:your |the |all )?(?:answers?|replies|responses|explanations|messages|it) )';
 /** What "like" and "love" mean nothing with, out of its place. */
 const UNTOLD =
-  '(?:it|that|this|you|your|ur|u|them|these|those|him|her|his|their|its|how|what|where|when you|to hear|hearing|seeing (?:you|that|this)|' +
-  'the (?:idea|way|sound|look|enthusiasm|suggestion)|talking to you|chatting with you|every (?:bit|minute|second)|know|ask|see|hear|thank|meet you|get|say)';
+  '(?:to$|it|that|this|you|your|ur|u|them|these|those|him|her|his|their|its|how|what|where|when you|to hear|hearing|seeing (?:you|that|this)|' +
+  'the (?:idea|way|sound|look|thought|enthusiasm|suggestion)|our friendship|talking to you|chatting with you|every (?:bit|minute|second)|know|ask|see|hear|thank|meet you|get|say)';
 
 const ANSWERING: readonly StatementRule[] = [
   rule(
@@ -135,7 +141,7 @@ const CONVENTIONS: readonly StatementRule[] = [
     'convention',
     0.8,
     [
-      "(?<=^)(?<imperative>(?<object>(?:always|never|do not ever|don't ever) (?!mind|been|again|thought|knew|seen|had|heard)[a-z].+))",
+      "(?<=^)(?<imperative>(?<object>(?:always|never|do not ever|don't ever) (?!say never|give up|look back|mind|been|again|thought|knew|seen|had|heard)[a-z].+))",
     ],
     ORDER,
   ),
@@ -203,7 +209,9 @@ const IDENTITY: readonly StatementRule[] = [
     'USER_PROFILE',
     'has',
     0.9,
-    [`my (?:\\w+ )?(?<topic>${ATTRIBUTES})(?:'s| is| are| was|:) (?<object>.+)`],
+    [
+      `${CLAUSE}my (?:\\w+ )?(?<topic>${ATTRIBUTES})(?:'s| is| are|:) (?!(?:so|really|very|too|hard|tough|great|awesome|amazing|stressful|boring|over|going|killing|getting)\\b)(?<object>.+)`,
+    ],
     STATE,
   ),
   rule('USER_PROFILE', 'is aged', 0.9, [
@@ -229,7 +237,7 @@ const IDENTITY: readonly StatementRule[] = [
   ]),
   rule('USER_PROFILE', 'grew up', 0.9, ['i (?:grew up|was raised|was brought up) (?<object>.+)']),
   rule('USER_PROFILE', 'works', 0.9, [
-    `i(?:'ve| have)? ${ADVERBS}(?<verb>work(?:ed)?) (?<object>(?:as|at|for|in|with|from home|remotely|part[- ]time|full[- ]time|night shifts|nights|on (?:the|an?) [\\w -]*?(?:team|project|farm|ship|rig|ward|desk))(?=$|[ ,.]).*)`,
+    `i(?:'ve| have)? ${ADVERBS}(?<verb>work|worked(?= (?:as|at|for)\\b)) (?<object>(?:as|at|for|in|with|from home|remotely|part[- ]time|full[- ]time|night shifts|nights|on (?:the|an?) [\\w -]*?(?:team|project|farm|ship|rig|ward|desk))(?=$|[ ,.]).*)`,
   ]),
   rule('USER_PROFILE', 'does', 0.85, [
     `i(?:'ve| have)? ${ADVERBS}(?<verb>teach|taught|stud(?:y|ied)|major(?:ed)? in|minored in|graduated|coach|volunteer|served? in|own(?= an?)|run(?= an?)|manage(?= an?| the)|lead(?= an?| the)|co-?founded|founded|retired|practi[sc]e) `,
@@ -237,7 +245,7 @@ const IDENTITY: readonly StatementRule[] = [
   ]),
   rule('USER_PROFILE', 'is', 0.9, [`i(?:'m| am) ${DEGREES}(?<object>(?:${TRAITS})\\b.*)`], STATE),
   rule('USER_PROFILE', 'is', 0.9, [
-    "i(?:'m| am)(?: (?:also|actually|currently|now|still|just|both|only|basically))* (?<object>(?:an?|the) (?!(?:bit|little|lot|few|same|one|best|worst|first|last|loss|couple|step|while|hurry|mess|wreck|idiot|fool|sucker)\\b|",
+    "i(?:'m| am)(?: (?:also|actually|currently|now|still|just|both|only|basically))* (?<object>(?:an?|the) (?!(?:bit|little|mix|combination|ball|lot|few|same|one|best|worst|first|last|loss|couple|step|while|hurry|mess|wreck|idiot|fool|sucker)\\b|",
     '(?:\\w+ )?fan\\b|(?:huge|big|massive|real) (?:fan|sucker)|firm believer|only one|bad mood|good mood|total mess)[\\w-].*)',
   ]),
   rule('USER_PROFILE', 'has been', 0.8, [
@@ -253,15 +261,15 @@ const IDENTITY: readonly StatementRule[] = [
   ]),
   rule('USER_PROFILE', 'has', 0.85, [
     "i(?:'ve got| have got|'ve| have| got) (?:(?:also|now|only|always|never|both|just) )*(?<object>(?:(?:an?|one|two|three|four|five|six|seven|many|several|\\d+|my|own|no|severe|mild|chronic|type|older|younger|little|big|small|",
-    `adopted|twin|rescue|food|bad|the|some|over|about|\\w+) ){0,4}(?:${POSSESSIONS})\\b.*)`,
+    `adopted|twin|rescue|food|bad|the|some|over|about|golden|black|white|brown|lovely|beautiful|teenage|grown-up) ){0,4}(?:[\\w-]+ )?(?:${POSSESSIONS})\\b(?!').*)`,
   ]),
   rule(
     'USER_PROFILE',
     'is',
     0.8,
     [
-      `(?<subject>my (?:(?:older|younger|elder|little|big|late|ex|step|twin|oldest|youngest|eldest|new|two|three|four|own|first|second|best|whole|entire|adopted)[ -]){0,2}(?:${FAMILY})(?:'s name)?(?:,? (?!is\\b|are\\b|has\\b|have\\b)[a-z]+,?| and \\w+)?)`,
-      "(?<verb>'s|'re| is| are| has| have| works?| lives?| speaks?| teach(?:es)?| stud(?:y|ies)| owns?| runs?| suffers?| needs| hates?| loves?| likes?| can't| cannot| doesn't| don't| goes to) ",
+      `${CLAUSE}(?<subject>my (?:(?:older|younger|elder|little|big|late|ex|step|twin|oldest|youngest|eldest|new|two|three|four|own|first|second|best|whole|entire|adopted)[ -]){0,2}(?:${FAMILY})(?:'s name)?(?:,? (?!is\\b|are\\b|has\\b|have\\b)[a-z]+,?| and \\w+)?)`,
+      `(?<verb>'s(?= (?:an?|the|not|been|also|from|in|at|into|very|\\d+|named|called|\\w+ing|${TRAITS})\\b)|'re| is| are| has| have| works?| lives?| speaks?| teach(?:es)?| stud(?:y|ies)| owns?| runs?| suffers?| needs| hates?| loves?| likes?| can't| cannot| doesn't| don't| goes to) `,
       '(?!(?:here|there|so cute|coming|visiting|calling|waiting|sick today|asleep|sleeping|in town|doing (?:well|great|fine|good)|fine|ok|great|the best|so|really|always there|very|such)\\b)(?<object>.+)',
     ],
     STATE,
@@ -334,7 +342,7 @@ const ENVIRONMENT: readonly StatementRule[] = [
     'is',
     0.8,
     [
-      `(?<subject>my (?:(?:work|home|personal|main|primary|current|new|old|default|office|dev|development|preferred|local|gaming|company) ){0,2}(?:${DEVICES}))(?<verb>'s| is| are| runs?| has| uses?)\\b `,
+      `${CLAUSE}(?<subject>my (?:(?:work|home|personal|main|primary|current|new|old|default|office|dev|development|preferred|local|gaming|company) ){0,2}(?:${DEVICES}))(?<verb>'s| is| are| runs?| has| uses?)\\b `,
       '(?!(?:broken|slow|crashing|dead|not working|down|frozen|full|acting|making|being|so|getting|really|too)\\b)(?<object>.+)',
     ],
     STATE,
@@ -380,15 +388,15 @@ const PROJECT: readonly StatementRule[] = [
     'is',
     0.8,
     [
-      `(?<subject>(?:the|our|this|my) (?:(?:new|old|current|main|whole|entire|side|open-source|team's|company's|client|customer|web|mobile|legacy|internal|public|core|shared|biggest|first|final|next|go-live|launch|release|build|frontend|backend|data|design|test|deployment|staging|production|primary) ){0,2}(?:${PROJECT_NOUNS})) `,
-      '(?:(?:still|also|currently|mainly|mostly|now|only|always|entirely|completely|already|will|must) )*(?<verb>uses?|is|are|has|have|requires?|needs|runs?|depends?|lives?|targets?|consists?|contains?|supports?|deploys?|ships?|works with|talks? to|relies|written|built|follows|exposes|stores?|sells?|serves?|starts?|ends?|goes live|belongs|includes?|provides?|handles?|compiles?|focuses|launch(?:es)?|comes?|was (?:written|built|created|started|founded|designed)) ',
+      `${CLAUSE}(?<subject>(?:the|our|this|my) (?:(?:new|old|current|main|whole|entire|side|open-source|team's|company's|client|customer|web|mobile|legacy|internal|public|core|shared|biggest|first|final|next|go-live|launch|release|build|frontend|backend|data|design|test|deployment|staging|production|primary) ){0,2}(?:${PROJECT_NOUNS})) `,
+      '(?:(?:still|also|currently|mainly|mostly|now|only|always|entirely|completely|already|will|must|probably) )*(?<verb>uses?|is|are|has|have|requires?|needs|runs?|depends?|lives?|targets?|consists?|contains?|supports?|deploys?|ships?|works with|talks? to|relies|written|built|follows|exposes|stores?|sells?|serves?|starts?|ends?|goes live|belongs|includes?|provides?|handles?|compiles?|focuses|launch(?:es)?|comes?|was (?:written|built|created|started|founded|designed)) ',
       '(?!(?:broken|down|failing|slow|slower|ready|done|red|green|stuck|crashing|hanging|working|not working|fine|ok|okay|good|great|up|back|running (?:again|now|fine)|going|doing|looking|getting|being|almost|nearly|too|so|really|very|super|pretty|coming along|in progress|wrong|fixed|failing again|still|amazing|awesome|cool|nice|an? (?:mess|bug|error|issue|problem|typo)|bugs?|errors?|issues?|problems?|to be (?:fixed|updated))\\b)(?<object>.+)',
     ],
     STATE,
   ),
 ];
 
-const NOT_PLANNED = `(?:you|your|it|that|this|hear|know|see (?:you|what|how|if|it)|thank|ask|say|get back|help|be honest|catch up|talk to you|chat|stays?|understand|make sure|clarify|point out|add that|let|be able to (?:see|run)|do (?:it|that|this)|use (?:it|this|that|the)|${TASK_VERBS})`;
+const NOT_PLANNED = `(?:tell|mention|you|your|it|that|this|hear|know|see (?:you|what|how|if|it)|thank|ask|say|get back|help|be honest|catch up|talk to you|chat|stays?|understand|make sure|clarify|point out|add that|let|be able to (?:see|run)|do (?:it|that|this)|use (?:it|this|that|the)|${TASK_VERBS})`;
 
 const PLANS: readonly StatementRule[] = [
   rule(
@@ -397,7 +405,7 @@ const PLANS: readonly StatementRule[] = [
     0.6,
     [
       `${I_OR_WE}(?:'m|'re| am| are|'ve been| have been|'ve| have)? (?:(?:also|actually|really|currently|now|still|both|finally|seriously|thinking about|thinking of|definitely|always) )*`,
-      "(?<object>(?:planning|hoping|aiming|saving up|saving|looking forward|dreaming|thinking of|thinking about|considering|plan|intend|aspire|dream|aim|hope|want|wanted|wish|would love|am determined|can't wait)(?: to| of| about| for| on| up for| up to)? ",
+      "(?<object>(?:planning|hoping|aiming|saving up|saving|looking forward|dreaming|thinking of|thinking about|considering|plan|intend|aspire|dream|aim|hope(?= to\\b)|want|wanted|would love|am determined|can't wait)(?: to| of| about| for| on| up for| up to)? ",
       `(?!${NOT_PLANNED}\\b).+)`,
     ],
     STATE,

@@ -21,23 +21,16 @@ function slotOf(
   text: string,
 ): { slot: string; value: string } | null {
   if (!object) return null;
-  if (predicate === 'is named' || predicate === 'is aged') return { slot: predicate, value: object };
-  // An address, a favourite band, the editor: named as the only one.
-  if (
-    /^has (?!favourite (?:favou?rites|hobb|passion|interests))./.test(predicate) &&
-    (kind === 'USER_PROFILE' || kind === 'PREFERENCE')
-  )
-    return { slot: predicate, value: object };
-  if (
-    kind === 'ENV' &&
-    subject &&
-    subject !== 'AUTHOR' &&
-    /^my /i.test(subject.words) &&
-    predicate === 'is'
-  ) {
-    return { slot: subject.words.toLowerCase(), value: object };
+  if (subject !== 'AUTHOR') {
+    // My editor, my phone: spoken of as the only one.
+    const own = kind === 'ENV' && predicate === 'is' && subject && /^my /i.test(subject.words);
+    return own ? { slot: subject.words.toLowerCase(), value: object } : null;
   }
-  if (/^(?:live|lives|moved|am living)$/.test(predicate) && !/^from\b/i.test(object)) {
+  if (predicate === 'is named' || predicate === 'is aged') return { slot: predicate, value: object };
+  // An address, a favourite band; hobbies and favourites may be several.
+  const several = /^has favourite (?:favou?rites|hobb|passion|interests)/.test(predicate);
+  if (/^has ./.test(predicate) && !several) return { slot: predicate, value: object };
+  if (/^(?:lives|moved|am living)$/.test(predicate) && !/^from\b/i.test(object)) {
     const place = entities.find((name) => object.includes(name));
     return place ? { slot: 'home', value: place } : null;
   }
