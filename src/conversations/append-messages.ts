@@ -1,12 +1,13 @@
 import {
+  findOrMakeScope,
   insertMessages,
   insertRun,
   inTenant,
-  lockScopes,
   lockSession,
   messagesByExternalIds,
   type NewMessage,
   openSession,
+  ownersExist,
   type SessionRow,
   type Unit,
   writeScopeChanges,
@@ -17,7 +18,6 @@ import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import {
   audit,
-  checkOptionalName,
   idempotencyKeyOf,
   once,
   readRange,
@@ -25,7 +25,7 @@ import {
   retryOnSameKey,
   type TenantActor,
 } from '../tenancy/index.js';
-import { checkMessages, type MessageInput, prepareMessages } from './message-input.js';
+import { checkMessages, checkNamed, type MessageInput, prepareMessages } from './message-input.js';
 
 /** An existing session, or one to open: a known externalId in the scope gives that session. */
 export type SessionChoice =
@@ -153,12 +153,14 @@ async function sessionOf(
   }
   const { create } = choice;
   const owner = resolveContext(actor, create);
-  const externalId = checkOptionalName(create.externalId, 'externalId');
-  const [scope] = await lockScopes(unit, [owner], now);
+  const externalId = checkNamed(create.externalId, 'externalId', ['session', 'create', 'externalId']);
+  // Its totals are locked when they change, after the session: in the order of whoever mines it.
+  const scope = await findOrMakeScope(unit, owner, now);
   if (!scope) {
-    if (owner.agentId === null) throw new NotFoundError('User', ['session', 'create', 'userId']);
-    if (owner.userId === null) throw new NotFoundError('Agent', ['session', 'create', 'agentId']);
-    throw new NotFoundError('Agent or user', ['session', 'create']);
+    const known = await ownersExist(unit, owner);
+    throw known.agent
+      ? new NotFoundError('User', ['session', 'create', 'userId'])
+      : new NotFoundError('Agent', ['session', 'create', 'agentId']);
   }
   return openSession(unit, { id: newId(), scopeId: scope.id, ...owner, externalId }, now);
 }

@@ -1,5 +1,5 @@
 import { contentOf, type NewMessage } from '../db/index.js';
-import { BadInputError } from '../errors.js';
+import { BadInputError, type InputPath } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import { checkOptionalName, type TenantContext } from '../tenancy/index.js';
@@ -51,11 +51,20 @@ export function checkMessages(messages: readonly MessageInput[]): MessageInput[]
     return {
       role: message.role,
       content,
-      externalId: checkOptionalName(message.externalId, 'externalId'),
-      speaker: checkOptionalName(message.speaker, 'speaker'),
+      externalId: checkNamed(message.externalId, 'externalId', ['messages', index, 'externalId']),
+      speaker: checkNamed(message.speaker, 'speaker', ['messages', index, 'speaker']),
       sentAt: message.sentAt ?? null,
     };
   });
+}
+
+/** `checkOptionalName` of a field inside the input. @throws BadInputError with this path */
+export function checkNamed(value: string | null | undefined, field: string, path: InputPath): string | null {
+  try {
+    return checkOptionalName(value, field);
+  } catch (error) {
+    throw error instanceof BadInputError ? new BadInputError(error.message, path) : error;
+  }
 }
 
 /** Computes flags, terms and vectors of checked messages, outside of any transaction. */

@@ -12,6 +12,8 @@ import {
   messagesToMine,
   pendingRuns,
   type RunEnd,
+  releaseClaim,
+  renewClaim,
   type Unit,
 } from '../db/index.js';
 import {
@@ -26,7 +28,7 @@ import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
 import { type MinedWindow, mineWindow } from './mine.js';
-import { cutWindows } from './windows.js';
+import { cutRound, cutWindows } from './windows.js';
 
 /** A text that a run did not store, and why. The text is in the answer once and is not kept. */
 export interface RunRefusal {
@@ -35,19 +37,24 @@ export interface RunRefusal {
   readonly reason: string;
 }
 
+/** What became of a run by now: PENDING as long as some of its messages are left to mine. */
+export interface RunOutcome {
+  readonly status: string;
+  readonly factIds: readonly string[];
+  readonly refused: readonly RunRefusal[];
+}
+
 /** What mining a session came to, for whoever waits for it. */
 export interface MiningResult {
   /** Whether messages are left to mine. */
   readonly more: boolean;
   /** By run. */
-  readonly outcomes: ReadonlyMap<
-    string,
-    { readonly status: string; readonly factIds: readonly string[]; readonly refused: readonly RunRefusal[] }
-  >;
+  readonly outcomes: ReadonlyMap<string, RunOutcome>;
 }
 
-/** How long a claim on a session holds: longer than an extraction, shorter than anyone's patience after a crash. */
+/** How long a claim on a session holds unless it is renewed: after a crash the session waits that long. */
 const LEASE_MS = 120_000;
+const RENEWAL_MS = LEASE_MS / 3;
 /** Messages that are read at a time; more are left to the next round. */
 const ROUND_MESSAGES = 500;
 
@@ -55,8 +62,10 @@ type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'extractor'
 
 /**
  * Mines a session's new messages: claim, read, gate and extract outside of any transaction, then apply facts, runs,
- * cursor and events in one (SPEC §2.2, §2.4). The cursor stays where an extractor fails.
- * @returns null when another process holds the session
+ * cursor and events in one (SPEC §2.2, §2.4). Where the extractor fails at a window, what the windows before it gave
+ * is applied, the cursor stays before it, and the runs that it belongs to have failed.
+ * @returns null when the session is another's: who holds it mines it; or when the signal ended the work, which is then
+ *   left as it was
  */
 export async function mineSession(
   deps: Deps,
@@ -65,148 +74,198 @@ export async function mineSession(
   signal: AbortSignal,
 ): Promise<MiningResult | null> {
   const owner = newId();
-  const claimedAt = deps.now();
+  const now = deps.now();
   const taken = await inTenant(deps.db, tenant, async (unit) => {
-    const claim = await claimSession(
-      unit,
-      sessionId,
-      owner,
-      claimedAt,
-      new Date(claimedAt.getTime() + LEASE_MS),
-    );
+    const claim = await claimSession(unit, sessionId, owner, now, new Date(now.getTime() + LEASE_MS));
     if (!claim) return null;
-    return {
-      claim,
-      runs: await pendingRuns(unit, sessionId),
-      messages: await messagesToMine(unit, sessionId, claim.minedSeq, ROUND_MESSAGES),
-    };
+    const runs = await pendingRuns(unit, sessionId);
+    return { claim, runs, ...(await roundOf(unit, claim, runs)) };
   });
   if (!taken) return null;
-  const { claim, runs, messages } = taken;
+  const stopRenewing = keepClaim(deps, tenant, sessionId, owner);
   try {
-    const mined: MinedWindow[] = [];
-    for (const window of cutWindows(messages)) {
-      mined.push(await mineWindow(deps.extractor, tenant, claim, window, claimedAt, signal));
-    }
-    const drafts = mined.flatMap((window) => (window.status === 'EXTRACTED' ? window.drafts : []));
-    const assigned = drafts.map((draft) => ({ ...draft, runId: runOf(draft, runs, messages)?.id ?? null }));
-    const prepared = await prepareFacts(deps, tenant, contentOf(tenant.hashKey), assigned);
-    const result = await inTenant(deps.db, tenant, (unit) =>
-      apply(unit, deps, tenant, { owner, claim, runs, messages, mined, drafts: assigned, prepared }),
+    const mined = await mineWindows(deps, tenant, taken, now, signal);
+    const prepared = await prepareFacts(deps, tenant, contentOf(tenant.hashKey), mined.drafts);
+    return await settle(deps, tenant, (unit) =>
+      apply(unit, deps, tenant, { ...taken, ...mined, owner, prepared }),
     );
-    deps.feed.wake(tenant.id);
-    return result;
   } catch (error) {
-    await giveUp(deps, tenant, claim, runs, error);
-    return {
-      more: false,
-      outcomes: new Map(runs.map((run) => [run.id, { status: 'FAILED', factIds: [], refused: [] }])),
-    };
+    if (signal.aborted) {
+      await inTenant(deps.db, tenant, (unit) => releaseClaim(unit, sessionId, owner));
+      return null;
+    }
+    tell(deps, tenant, sessionId, error);
+    return await settle(deps, tenant, (unit) => giveUp(unit, deps, { ...taken, owner }, codeOf(error)));
+  } finally {
+    stopRenewing();
   }
 }
 
-interface Mined {
-  readonly owner: string;
+interface Taken {
   readonly claim: Claim;
   readonly runs: readonly ExtractionRunRow[];
   readonly messages: readonly MessageRecord[];
-  readonly mined: readonly MinedWindow[];
-  readonly drafts: readonly FactDraft[];
-  readonly prepared: readonly (PreparedFact | DraftRefusal)[];
+  /** Where the cursor is when all of these messages are mined. */
+  readonly endSeq: number;
 }
 
-async function apply(unit: Unit, deps: Deps, tenant: TenantContext, work: Mined): Promise<MiningResult> {
+async function roundOf(
+  unit: Unit,
+  claim: Claim,
+  runs: readonly ExtractionRunRow[],
+): Promise<Pick<Taken, 'messages' | 'endSeq'>> {
+  const messages = await messagesToMine(unit, claim.sessionId, claim.minedSeq, ROUND_MESSAGES);
+  if (messages.length < ROUND_MESSAGES) return { messages, endSeq: claim.lastSeq };
+  const round = cutRound(messages, runs);
+  return { messages: round, endSeq: round.at(-1)?.seq ?? claim.minedSeq };
+}
+
+/** Renews the claim as long as the work takes, so that no other process begins the same. */
+function keepClaim(deps: Deps, tenant: TenantContext, sessionId: string, owner: string): () => void {
+  const timer = setInterval(() => {
+    const until = new Date(deps.now().getTime() + LEASE_MS);
+    inTenant(deps.db, tenant, (unit) => renewClaim(unit, sessionId, owner, until)).catch((error) =>
+      deps.log.warn({ sessionId, code: codeOf(error) }, 'renewing the claim on a session failed'),
+    );
+  }, RENEWAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+interface Mined {
+  readonly windows: readonly MinedWindow[];
+  /** With the runs that they belong to. */
+  readonly drafts: readonly FactDraft[];
+  /** Where the cursor goes: beyond the last window that was mined. */
+  readonly minedSeq: number;
+  /** Code of what made the window after that fail; null: none did. */
+  readonly failure: string | null;
+}
+
+/** Gate and extractor, window by window, up to the first that fails. */
+async function mineWindows(
+  deps: Deps,
+  tenant: TenantContext,
+  { claim, runs, messages, endSeq }: Taken,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Mined> {
+  const windows: MinedWindow[] = [];
+  let failure: string | null = null;
+  for (const window of cutWindows(messages)) {
+    try {
+      windows.push(await mineWindow(deps.extractor, tenant, claim, window, now, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      tell(deps, tenant, claim.sessionId, error);
+      failure = codeOf(error);
+      break;
+    }
+  }
+  const drafts = windows
+    .flatMap((window) => (window.status === 'EXTRACTED' ? window.drafts : []))
+    .map((draft) => ({ ...draft, runId: runOf(draft, runs, messages)?.id ?? null }));
+  const lastSeq = windows.at(-1)?.messages.at(-1)?.seq ?? claim.minedSeq;
+  return { windows, drafts, minedSeq: failure === null ? endSeq : lastSeq, failure };
+}
+
+type Work = Taken &
+  Mined & { readonly owner: string; readonly prepared: readonly (PreparedFact | DraftRefusal)[] };
+
+/** Runs what ends the work, tells subscribers to look; null when the claim was lost meanwhile. */
+async function settle(
+  deps: Deps,
+  tenant: TenantContext,
+  end: (unit: Unit) => Promise<MiningResult | null>,
+): Promise<MiningResult | null> {
+  const result = await inTenant(deps.db, tenant, end);
+  if (result) deps.feed.wake(tenant.id);
+  return result;
+}
+
+async function apply(
+  unit: Unit,
+  deps: Deps,
+  tenant: TenantContext,
+  work: Work,
+): Promise<MiningResult | null> {
+  if (!(await holdsClaim(unit, work.claim, work.owner))) return null;
   const now = deps.now();
-  if (!(await holdsClaim(unit, work.claim, work.owner))) throw new Error('the claim on the session was lost');
   const accepted = work.prepared.filter((one): one is PreparedFact => !isRefusal(one));
   const written = await writeFacts(unit, deps, tenant, accepted, now);
 
-  const factIds = new Map<string, string[]>();
-  const refused: (RunRefusal & { runId: string | null })[] = [];
+  const outcomes = new Map(
+    work.runs.map((run) => [
+      run.id,
+      { status: endOf(run, work), factIds: new Set<string>(), refused: [] as RunRefusal[] },
+    ]),
+  );
+  const refusals: { runId: string | null; category: string; text: string }[] = [];
   let place = 0;
   work.prepared.forEach((one, index) => {
-    const draft = work.drafts[index] as FactDraft;
+    const { text, runId = null } = work.drafts[index] as FactDraft;
     const outcome = isRefusal(one)
       ? { outcome: 'REFUSED' as const, refusal: one }
       : written.outcomes[place++];
     if (!outcome) throw new Error('a statement without an outcome');
-    const runId = draft.runId ?? null;
+    const run = runId ? outcomes.get(runId) : undefined;
     if (outcome.outcome === 'REFUSED') {
-      refused.push({
-        text: draft.text,
-        category: outcome.refusal.category,
-        reason: outcome.refusal.reason,
-        runId,
-      });
-    } else if (runId) {
-      const ids = factIds.get(runId) ?? [];
-      if (!ids.includes(outcome.factId)) factIds.set(runId, [...ids, outcome.factId]);
+      const { category, reason } = outcome.refusal;
+      refusals.push({ runId, category, text });
+      run?.refused.push({ text, category, reason });
+    } else {
+      run?.factIds.add(outcome.factId);
     }
   });
   await insertRefusals(
     unit,
-    refused.map(({ runId, category, text }) => ({
-      scopeId: work.claim.scopeId,
-      runId,
-      path: 'EXTRACTION',
-      category,
-      text,
-    })),
+    refusals.map((refusal) => ({ ...refusal, scopeId: work.claim.scopeId, path: 'EXTRACTION' })),
     now,
   );
 
-  const minedSeq =
-    work.messages.length < ROUND_MESSAGES
-      ? work.claim.lastSeq
-      : (work.messages.at(-1)?.seq ?? work.claim.minedSeq);
-  const ends = work.runs
-    .filter((run) => run.toSeq <= minedSeq)
-    .map((run): RunEnd => ({ id: run.id, status: statusOf(run, work.mined), error: null }));
-  await finishRuns(unit, work.claim, { runs: ends, minedSeq, at: now });
-  const finished = ends.map(({ id }) => ({
-    type: 'EXTRACTION_FINISHED' as const,
-    agentId: work.claim.agentId,
-    userId: work.claim.userId,
-    subjectId: id,
-  }));
-  await appendEvents(unit, [...written.events, ...finished], SYSTEM_ACTOR, now);
+  const ends = [...outcomes].flatMap(([id, { status }]): RunEnd[] =>
+    status === 'PENDING' ? [] : [{ id, status, error: status === 'FAILED' ? work.failure : null }],
+  );
+  const { minedSeq, failure } = work;
+  await finishRuns(unit, work.claim, { runs: ends, minedSeq, failed: failure !== null, at: now });
+  await appendEvents(unit, [...written.events, ...ends.map(finished(work.claim))], SYSTEM_ACTOR, now);
   return {
-    more: work.messages.length === ROUND_MESSAGES,
+    more: failure === null && minedSeq < work.claim.lastSeq,
     outcomes: new Map(
-      ends.map(({ id, status }) => [
-        id,
-        { status, factIds: factIds.get(id) ?? [], refused: refused.filter((one) => one.runId === id) },
-      ]),
+      [...outcomes].map(([id, outcome]) => [id, { ...outcome, factIds: [...outcome.factIds] }]),
     ),
   };
 }
 
-/** A failure moves nothing: runs say so, the session is free again, its messages wait for the next run. */
+/** A failure of all moves nothing: runs say so, the session is free again, its messages wait for the next run. */
 async function giveUp(
+  unit: Unit,
   deps: Deps,
-  tenant: TenantContext,
-  claim: Claim,
-  runs: readonly ExtractionRunRow[],
-  error: unknown,
-): Promise<void> {
-  const code = error instanceof Error ? ((error as { code?: string }).code ?? error.name) : 'UNKNOWN';
-  deps.log.error({ tenantId: tenant.id, sessionId: claim.sessionId, code }, 'extraction failed');
+  { claim, runs, owner }: Taken & { readonly owner: string },
+  code: string,
+): Promise<MiningResult | null> {
+  if (!(await holdsClaim(unit, claim, owner))) return null;
   const at = deps.now();
-  await inTenant(deps.db, tenant, async (unit) => {
-    await finishRuns(unit, claim, {
-      runs: runs.map(({ id }) => ({ id, status: 'FAILED', error: code })),
-      minedSeq: null,
-      at,
-    });
-    const failed = runs.map(({ id }) => ({
-      type: 'EXTRACTION_FINISHED' as const,
-      agentId: claim.agentId,
-      userId: claim.userId,
-      subjectId: id,
-    }));
-    await appendEvents(unit, failed, SYSTEM_ACTOR, at);
-  });
-  deps.feed.wake(tenant.id);
+  const ends = runs.map(({ id }) => ({ id, status: 'FAILED', error: code }));
+  await finishRuns(unit, claim, { runs: ends, minedSeq: claim.minedSeq, failed: true, at });
+  await appendEvents(unit, ends.map(finished(claim)), SYSTEM_ACTOR, at);
+  return {
+    more: false,
+    outcomes: new Map(ends.map(({ id, status }) => [id, { status, factIds: [], refused: [] }])),
+  };
+}
+
+function finished({ agentId, userId }: Claim) {
+  return ({ id }: RunEnd) => ({ type: 'EXTRACTION_FINISHED' as const, agentId, userId, subjectId: id });
+}
+
+/** The code of an error alone: its message may hold what was said. */
+function codeOf(error: unknown): string {
+  return error instanceof Error ? ((error as { code?: string }).code ?? error.name) : 'UNKNOWN';
+}
+
+function tell(deps: Deps, tenant: TenantContext, sessionId: string, error: unknown): void {
+  deps.log.error({ tenantId: tenant.id, sessionId, code: codeOf(error) }, 'extraction failed');
 }
 
 /** The run that asked for a message: a fact belongs to that of its newest source. */
@@ -223,12 +282,13 @@ function runOf(
   return runs.find((run) => seq <= run.toSeq) ?? runs.at(-1);
 }
 
-/** What the windows of a run came to: the most that any of them did. */
-function statusOf(run: ExtractionRunRow, windows: readonly MinedWindow[]): string {
+/** What a run came to: the most that any of its windows did; PENDING when some of them are left for the next round. */
+function endOf(run: ExtractionRunRow, { windows, drafts, minedSeq, failure }: Work): string {
+  if (run.toSeq > minedSeq) return failure === null ? 'PENDING' : 'FAILED';
+  if (drafts.some((draft) => draft.runId === run.id)) return 'EXTRACTED';
   const own = windows.filter((window) =>
     window.messages.some(({ seq }) => seq >= run.fromSeq && seq <= run.toSeq),
   );
   if (own.length === 0) return 'NOTHING_NEW';
-  if (own.some((window) => window.status === 'EXTRACTED' && window.drafts.length > 0)) return 'EXTRACTED';
   return own.some((window) => window.status === 'EXTRACTED') ? 'EXTRACTED_NOTHING' : 'SKIPPED_NOT_SALIENT';
 }

@@ -23,3 +23,18 @@ export function cutWindows<M extends { readonly content: string }>(messages: rea
   if (window.length > 0) windows.push(window);
   return windows;
 }
+
+/**
+ * As many of these messages as end with a run, so that a run's outcome is known at the end of a round.
+ * @param messages in order, the first of what is left to mine
+ * @param runs none of them longer than the messages
+ */
+export function cutRound<M extends { readonly seq: number }>(
+  messages: readonly M[],
+  runs: readonly { readonly fromSeq: number; readonly toSeq: number }[],
+): readonly M[] {
+  const end = messages.at(-1)?.seq ?? 0;
+  const cut = runs.find((run) => run.fromSeq <= end && end < run.toSeq);
+  const whole = cut ? messages.filter(({ seq }) => seq < cut.fromSeq) : messages;
+  return whole.length > 0 ? whole : messages;
+}

@@ -1,5 +1,5 @@
 import { factIdsOfRuns, findTenant, inTenant, openExtractions, runsByIds } from '../db/index.js';
-import { type MiningResult, mineSession, type RunRefusal } from '../extraction/index.js';
+import { mineSession, type RunRefusal } from '../extraction/index.js';
 import type { Services } from '../services.js';
 import { type TenantContext, toTenantContext } from '../tenancy/index.js';
 
@@ -21,21 +21,29 @@ export interface JobRunner extends AsyncDisposable {
   extract(tenant: TenantContext, sessionId: string, runId: string, wait: boolean): Promise<ExtractionOutcome>;
 }
 
-/** How long an append waits for its extraction (SPEC §2). */
-const WAIT_MS = 10_000;
-/** How often a session that another process holds is asked for again. */
-const RETRY_MS = 250;
-/** How often left-behind work is looked for, and how old it must be: the process that took it on may be at it still. */
-const SWEEP_MS = 15_000;
-const SWEEP_AGE_MS = 15_000;
+/** How long things take, in milliseconds. */
+export interface JobTiming {
+  /** How long an append waits for its extraction (SPEC §2). */
+  readonly wait: number;
+  /** How often a session that another process holds is asked for again. */
+  readonly retry: number;
+  /** How often left-behind work is looked for, and how old it must be: who took it on may be at it still. */
+  readonly sweep: number;
+  readonly sweepAge: number;
+  /** How long closing waits for the work under way, which is then left to another process. */
+  readonly close: number;
+}
+
+const DEFAULT_TIMING: JobTiming = { wait: 10_000, retry: 250, sweep: 15_000, sweepAge: 15_000, close: 5_000 };
 const SWEEP_LIMIT = 20;
 
 const PENDING: ExtractionOutcome = { status: 'PENDING', factIds: [], refused: [] };
 
 type Deps = Omit<Services, 'jobs'>;
+type Outcomes = ReadonlyMap<string, ExtractionOutcome>;
 
-export function createJobRunner(deps: Deps): JobRunner {
-  return new Runner(deps);
+export function createJobRunner(deps: Deps, timing: Partial<JobTiming> = {}): JobRunner {
+  return new Runner(deps, { ...DEFAULT_TIMING, ...timing });
 }
 
 class Runner implements JobRunner {
@@ -44,11 +52,14 @@ class Runner implements JobRunner {
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly deps: Deps) {}
+  constructor(
+    private readonly deps: Deps,
+    private readonly timing: JobTiming,
+  ) {}
 
   start(): void {
     void this.#sweep();
-    this.#timer = setInterval(() => void this.#sweep(), SWEEP_MS);
+    this.#timer = setInterval(() => void this.#sweep(), this.timing.sweep);
     this.#timer.unref();
   }
 
@@ -60,12 +71,16 @@ class Runner implements JobRunner {
   ): Promise<ExtractionOutcome> {
     const work = this.#enqueue(tenant, sessionId);
     if (!wait) return PENDING;
-    const { promise: late, cancel } = timeout(WAIT_MS);
+    const { promise: late, cancel } = timeout(this.timing.wait);
     try {
-      const result = await Promise.race([work, late]);
-      if (!result) return PENDING;
+      const outcomes = await Promise.race([work, late]);
+      if (!outcomes) return PENDING;
       // Another append's run may have mined these messages along with its own.
-      return result.outcomes.get(runId) ?? (await this.#outcomeOf(tenant, runId));
+      return outcomes.get(runId) ?? (await this.#outcomeOf(tenant, runId));
+    } catch (error) {
+      // The messages are kept and the job is open: it is taken up again, here or elsewhere.
+      this.#tell(error, 'mining a session failed');
+      return PENDING;
     } finally {
       cancel();
     }
@@ -74,10 +89,12 @@ class Runner implements JobRunner {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#stop.abort();
-    await Promise.allSettled(this.#tails.values());
+    const { promise: late, cancel } = timeout(this.timing.close);
+    await Promise.race([Promise.allSettled(this.#tails.values()), late]);
+    cancel();
   }
 
-  #enqueue(tenant: TenantContext, sessionId: string): Promise<MiningResult | null> {
+  #enqueue(tenant: TenantContext, sessionId: string): Promise<Outcomes | null> {
     const before = this.#tails.get(sessionId) ?? Promise.resolve();
     const work = before.then(() => this.#mine(tenant, sessionId));
     const tail = work
@@ -89,12 +106,17 @@ class Runner implements JobRunner {
     return work;
   }
 
-  /** Mines until the session is ours; another process that holds it mines our messages too, or leaves them to us. */
-  async #mine(tenant: TenantContext, sessionId: string): Promise<MiningResult | null> {
+  /**
+   * Mines until nothing is left; a session that another process holds is asked for again, for it may leave our messages
+   * to us. Null when the work was ended before that.
+   */
+  async #mine(tenant: TenantContext, sessionId: string): Promise<Outcomes | null> {
+    const outcomes = new Map<string, ExtractionOutcome>();
     while (!this.#stop.signal.aborted) {
       const result = await mineSession(this.deps, tenant, sessionId, this.#stop.signal);
-      if (result && !result.more) return result;
-      if (!result) await pause(RETRY_MS);
+      for (const [id, outcome] of result?.outcomes ?? []) outcomes.set(id, merged(outcomes.get(id), outcome));
+      if (result && !result.more) return outcomes;
+      if (!result) await pause(this.timing.retry);
     }
     return null;
   }
@@ -109,9 +131,9 @@ class Runner implements JobRunner {
   }
 
   async #sweep(): Promise<void> {
-    const { db, log, now } = this.deps;
+    const { db, now } = this.deps;
     try {
-      const before = new Date(now().getTime() - SWEEP_AGE_MS);
+      const before = new Date(now().getTime() - this.timing.sweepAge);
       const open = await db.withPlatform((tx) => openExtractions(tx, before, SWEEP_LIMIT));
       for (const { tenantId, sessionId } of open) {
         if (this.#stop.signal.aborted) return;
@@ -120,10 +142,23 @@ class Runner implements JobRunner {
         if (tenant) await this.#enqueue(toTenantContext(tenant), sessionId);
       }
     } catch (error) {
-      if (!this.#stop.signal.aborted)
-        log.error({ code: (error as { code?: string }).code }, 'looking for left-behind work failed');
+      this.#tell(error, 'looking for left-behind work failed');
     }
   }
+
+  #tell(error: unknown, message: string): void {
+    if (!this.#stop.signal.aborted) this.deps.log.error({ code: (error as { code?: string }).code }, message);
+  }
+}
+
+/** What several rounds made of a run. */
+function merged(earlier: ExtractionOutcome | undefined, later: ExtractionOutcome): ExtractionOutcome {
+  if (!earlier) return later;
+  return {
+    status: later.status,
+    factIds: [...new Set([...earlier.factIds, ...later.factIds])],
+    refused: [...earlier.refused, ...later.refused],
+  };
 }
 
 function pause(ms: number): Promise<void> {

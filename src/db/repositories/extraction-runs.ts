@@ -72,6 +72,20 @@ export async function claimSession(
   return rows[0] ?? null;
 }
 
+/** Makes a claim that is held last until then. One statement. */
+export async function renewClaim(unit: Unit, sessionId: string, owner: string, until: Date): Promise<void> {
+  await unit.tx.$executeRaw`
+    UPDATE session SET lease_until = ${until}::timestamptz
+    WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${sessionId}::uuid AND lease_owner = ${owner}::uuid`;
+}
+
+/** Gives a claim that is held back, with the work undone: its runs and job wait for who takes them up. One statement. */
+export async function releaseClaim(unit: Unit, sessionId: string, owner: string): Promise<void> {
+  await unit.tx.$executeRaw`
+    UPDATE session SET lease_owner = NULL, lease_until = NULL
+    WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${sessionId}::uuid AND lease_owner = ${owner}::uuid`;
+}
+
 /** The runs of a session that wait to be done, oldest first. */
 export async function pendingRuns(unit: Unit, sessionId: string): Promise<ExtractionRunRow[]> {
   return unit.tx.extractionRun.findMany({
@@ -98,15 +112,20 @@ export interface RunEnd {
 }
 
 /**
- * Ends runs, moves the cursor (null: it stays), gives the lease back and ends the session's job unless messages are
- * left to mine. One statement.
+ * Ends runs, moves the cursor, gives the lease back and ends the session's job unless other runs wait. Only for who
+ * holds the claim. One statement.
+ * @param end `minedSeq`: where the cursor is from now on; `failed`: whether messages beyond it could not be mined
  */
 export async function finishRuns(
   unit: Unit,
   claim: Claim,
-  end: { readonly runs: readonly RunEnd[]; readonly minedSeq: number | null; readonly at: Date },
+  end: {
+    readonly runs: readonly RunEnd[];
+    readonly minedSeq: number;
+    readonly failed: boolean;
+    readonly at: Date;
+  },
 ): Promise<void> {
-  const failed = end.minedSeq === null;
   await unit.tx.$executeRaw`
     WITH ended AS (
       UPDATE extraction_run r
@@ -114,11 +133,11 @@ export async function finishRuns(
       FROM jsonb_to_recordset(${JSON.stringify(end.runs)}::jsonb) AS e(id uuid, status text, error text)
       WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.id = e.id
     ), moved AS (
-      UPDATE session SET mined_seq = greatest(mined_seq, ${end.minedSeq ?? 0}::int), lease_owner = NULL, lease_until = NULL
+      UPDATE session SET mined_seq = greatest(mined_seq, ${end.minedSeq}::int), lease_owner = NULL, lease_until = NULL
       WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${claim.sessionId}::uuid
       RETURNING id, mined_seq
     )
-    UPDATE job j SET status = CASE WHEN ${failed}::boolean THEN 'FAILED' ELSE 'SUCCEEDED' END, finished_at = ${end.at}::timestamptz,
+    UPDATE job j SET status = CASE WHEN ${end.failed}::boolean THEN 'FAILED' ELSE 'SUCCEEDED' END, finished_at = ${end.at}::timestamptz,
                      attempts = j.attempts + 1
     FROM moved m
     WHERE j.tenant_id = ${unit.tenantId}::uuid AND j.kind = 'EXTRACTION' AND j.subject_id = m.id
