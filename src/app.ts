@@ -26,6 +26,8 @@ export interface AppParts {
   readonly extractor?: Extractor;
   readonly log?: Logger;
   readonly now?: () => Date;
+  /** Whether it looks for work that other processes left behind; true when left out. */
+  readonly takesUpWork?: boolean;
 }
 
 /** The one place where Salient is put together. What it opens, it closes, in the opposite order, on failure too. */
@@ -56,7 +58,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const services: Services = { ...base, jobs };
     const server: Server = createServer({ schema, services, authenticate, createContext });
     opened.push(() => server.dispose());
-    jobs.start();
+    if (parts.takesUpWork ?? true) jobs.start();
     return {
       services,
       fetch: (request) => server.fetch(request),

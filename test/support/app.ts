@@ -62,6 +62,8 @@ export async function testApp(
     database,
     embedding,
     log,
+    // Files share the database: an app must not do what another file's app has to do.
+    takesUpWork: false,
     now: () => (clock.moved ? clock.now : new Date()),
     ...parts,
   });
