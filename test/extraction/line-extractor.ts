@@ -45,3 +45,12 @@ function factOf(line: string, messageId: string): ExtractedFact[] {
     },
   ];
 }
+
+/** Waits for what goes on behind an answer. */
+export async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await reached())) {
+    if (Date.now() > deadline) throw new Error('what was waited for did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

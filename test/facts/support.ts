@@ -239,8 +239,9 @@ export class Caller {
 
   /** The texts of a list, sorted. */
   async texts(filter: Input = {}): Promise<string[]> {
-    const page = await this.facts(filter, { first: 100 });
-    return page.edges.map(({ node }) => node.text).sort();
+    const query = `query ($filter: FactFilter) { facts(filter: $filter, first: 100) { edges { node { text } } } }`;
+    const { facts } = await this.query<{ facts: { edges: { node: { text: string } }[] } }>(query, { filter });
+    return facts.edges.map(({ node }) => node.text).sort();
   }
 
   async history(id: string): Promise<FactView[]> {
