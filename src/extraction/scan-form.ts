@@ -56,7 +56,9 @@ function wordsOf(plain: string): string[] {
   const words: string[] = [];
   // A line's end alone ends no clause: a phrase may be wrapped. An empty line, a list mark or a heading does.
   const marked = plain.toLowerCase().replace(/\n\s*(?:\n|[-*+>#]|\d+[.)]\s)/g, ' . ');
-  for (const [token] of marked.matchAll(/[\p{L}\p{M}\p{N}']+|[.!?;:"()[\]{}<>|。！？；：]|[,、，]|—|–/gu)) {
+  for (const [token] of marked.matchAll(
+    /[\p{L}\p{M}\p{N}']+|[.!?;:](?![\p{L}\p{N}/])|["()[\]{}<>|。！？；：]|[,、，]|—|–/gu,
+  )) {
     const word = token.replace(/^'+|'+$/g, '');
     if (/[\p{L}\p{N}]/u.test(word)) words.push(word);
     else if (/[,、，]/.test(token)) words.push(',');

@@ -45,7 +45,12 @@ const OVERRIDE_SOURCES: readonly string[] = [
   // forget your training; bypass your guardrails
   `${REPORTED}(?:${DROP}|${DISOBEY}|override|bypass|violate|abandon|circumvent) (?:(?:${FILLER}) ){0,4}your (?:(?:${EARLIER}|${FILLER}|ethical|content|own) ){0,3}(?:${LIMITS})(?! (?:plan|plans|session|sessions|data|set|day|shoes))`,
   // ignore all instructions.
-  `${REPORTED}(?:${DROP}) (?:all|any|every|the) (?:of )?(?:the |your |my )?(?:instructions|prompts|directives|guidelines|rules|restrictions)(?= [.,] | and | then | but | you | that you)(?<! the (?:rules|guidelines|instructions|restrictions|prompts|directives))`,
+  `${REPORTED}(?:${DROP}) (?:all|any|every) (?:of )?(?:the |your |my |these )?(?:instructions|prompts|directives|guidelines|rules|restrictions)(?= [.,] | and | then | but | you | that you)`,
+  `${REPORTED}(?:${DROP}) the (?:instructions|prompts?|directives|guidelines|rules|restrictions) you (?:got|received|were|have|had)(?= )`,
+  `${REPORTED}(?:${DROP}) (?:all |all of |any of )?the (?:above|foregoing|preceding)(?= [.,] | and | then | but )`,
+  '(?:previous|prior|earlier|your|system|above) (?:system )?(?:instructions|prompts?|directives|guidelines|programming) (?:is|are) (?:now |hereby |all )?(?:null|void|cancelled|canceled|revoked|nullified|overridden|superseded|suspended|no longer (?:valid|in force|binding))',
+  '(?:from now on|henceforth) (?:, )?you (?:will|must|shall|are to|should) (?:only |now )?(?:obey|serve|act as|behave as|pretend|respond as|answer as|speak as)(?= )',
+  `(?:act|behave|respond|answer|operate|roleplay) as (?:${ANY} ){1,5}?(?:without|with no|free of|free from) (?:any |all )?(?:restrictions|filters|limits|limitations|rules|censorship|guidelines|ethics)`,
   `(?:override|supersede|nullify|void|revoke|cancel) (?:(?:${FILLER}|your) ){0,5}(?:${EARLIER})(?: (?:${EARLIER}|${FILLER}|your)){0,3} (?:instructions?|prompts?|directives?|guidelines|protocols?|safeguards|guardrails|restrictions)`,
   'these (?:new )?(?:instructions|rules|orders) (?:override|overrule|supersede|replace|take (?:precedence|priority) over)',
   '(?:takes?|has|have) (?:absolute )?(?:precedence|priority) over (?:all |any |the |your ){0,3}(?:other |previous |prior |earlier |system |developer ){1,2}(?:instructions|prompts?|rules|directives)',
@@ -99,7 +104,7 @@ const WITNESS =
 const SILENTLY =
   `without (?:ever |first )?(?:asking|telling|informing|notifying|alerting|prompting|consulting|warning|(?:(?:the|my|any|further|prior|explicit|` +
   `human|user|user's|users|getting|requesting|seeking|waiting|needing|requiring|for|their|manual|your) ){0,5}` +
-  '(?:confirmation|permission|approval|consent|authorization|authorisation|knowledge|oversight|knowing|noticing))';
+  '(?:confirmation|permission|approval|consent|authorization|authorisation|knowledge|oversight|knowing|noticing)|(?:mentioning|disclosing|reporting|revealing) (?:it|this|that|anything))';
 const COVERTLY = 'silently|secretly|covertly|stealthily|invisibly|surreptitiously';
 
 const APPROVABLE =
@@ -107,7 +112,7 @@ const APPROVABLE =
   'writes|prompts?|purchases?|transfers?|executions?|invocations?|deployments?)';
 
 const DESTROY =
-  'delete|erase|wipe|destroy|drop|purge|shred|truncate|remove|nuke|obliterate|overwrite|corrupt|encrypt|format';
+  'delete|erase|wipe|destroy|drop|purge|shred|truncate|remove|nuke|obliterate|overwrite|corrupt|format';
 const OWNED =
   "of|the|my|your|user|user's|users|our|their|customer|customers|production|prod|local|remote|existing|stored|available|" +
   'his|her|other|company|project|git|personal|source|saved|and';
@@ -132,6 +137,8 @@ const STANDING_SOURCES: readonly string[] = [
   // always push … without asking
   `${NOT_TOLD}(?:${STANDING}) (?:${WILLING} ){0,4}?(?:${ACT}) (?:${WILLING} ){0,14}?${SILENTLY}`,
   `(?<= [.] (?:(?:please|then|now|and) )?)(?:${ACT}) (?:${WILLING} ){0,14}?without (?:telling|informing|notifying|alerting|asking|consulting) ${WITNESS}`,
+  `(?<= [.] (?:(?:please|then|now|and) )?)(?:${ACT}) (?:everything|anything|whatever|(?:all|any|every) ${ANY}) (?:${WILLING} ){0,6}?${SILENTLY}`,
+  `(?<= [.] (?:(?:please|then|now|and) )?)(?:grant|approve|accept|allow|authorize|authorise|confirm) (?:all|any|every|each) (?:${ANY} ){0,3}?${APPROVABLE} (?:${ANY} ){0,3}?(?:automatically|silently|blindly|without)`,
   // silently forward
   `(?<= (?:[.,]|and|then|please|always|must|should|also|you|now|automatically|just|to) )(?<! (?:can|could|will|would|used) to )(?:${COVERTLY}|quietly) (?:${ACT})`,
   `${NOT_TOLD}(?:${STANDING}) (?:${WILLING} ){0,3}?(?:${ACT}) (?:${WILLING} ){0,14}?(?:${COVERTLY}|in secret|unnoticed|behind ${ANY} (?:user's )?back)`,
@@ -145,10 +152,11 @@ const STANDING_SOURCES: readonly string[] = [
   `${NOT_TOLD}(?:always|automatically|silently|blindly) (?:approve|accept|authorize|authorise|allow|grant|confirm) (?:everything|anything|whatever|(?:all|any|every|each) (?:of )?(?:(?:the|my|your|future|incoming|pending|such|these|their|tool|agent|subsequent|shell|new) ){0,3}${APPROVABLE})`,
   `(?:all|any|every|each) (?:${ANY} ){0,3}?${APPROVABLE} (?:${ANY} ){0,4}?(?:pre ?approved|preapproved|pre ?authori[sz]ed|auto ?approved)`,
   `(?:all|any|every|each) (?:(?:future|your|tool|shell|my|subsequent) ){0,3}${APPROVABLE} (?:is|are|have been|has been|should be (?:considered|treated as)|must be (?:considered|treated as)) (?:already |hereby |automatically |always )?(?:approved|authori[sz]ed|allowed|permitted|granted)(?! (?:by|to|for|only|in|when|if|after) )`,
-  'everything (?:(?:you|the|agent|assistant|do|does|i|ask|request) ){0,4}(?:is|has been) (?:already |hereby |always )?(?:pre ?approved|preapproved|approved|authori[sz]ed|permitted)(?! (?:by|if|when|after|except) )',
+  'everything (?:(?:you|the|agent|assistant|do|does|i|ask|request) ){0,4}(?:is|has been) (?:already |hereby |always )?(?:pre ?approved|preapproved|approved|authori[sz]ed|permitted)(?! (?:by|if|when|after|except|in|on|for|here) )',
   `(?:consider|treat|regard|assume) (?:everything|(?:all|any|every) (?:${ANY} ){0,3}?${APPROVABLE}) (?:as |is |are |to be )?(?:already )?(?:pre ?)?(?:approved|authori[sz]ed|confirmed)`,
-  "you (?:have|are granted|are given|hold) (?:(?:my|the|user's) )?(?:full|blanket|permanent|standing|unconditional|unlimited|complete|perpetual) (?:[^ .]+ )?(?:permission|permissions|approval|consent|authori[sz]ation|authority)",
+  "you (?:have|are granted|are given|hold) (?:(?:my|the|user's) )?(?:(?:blanket|permanent|standing|unconditional|unlimited|perpetual) (?:[^ .]+ )?(?:permission|permissions|approval|consent|authori[sz]ation|authority)|(?:full|complete) (?:permission|permissions|approval|authori[sz]ation|authority)(?= [.,] | to (?:run|execute|delete|deploy|buy|act|do|proceed|make|modify|write|send|push|approve|spend|transfer|install) ))",
   "(?<! (?:does|should|will|must|did) )(?:never|do not|don't|dont|no need to|stop|without ever) (?:ever )?(?:ask|asking|wait|waiting|prompt|prompting|request|requesting|require|requiring) (?:(?:me|the|user|anyone|us|again|for|to|any|my|your|his|her|explicit) ){0,4}(?:permission|permissions|confirmation|approval|consent|confirm|approve)(?! (?:twice|again|more|slip|slips|bias))",
+  "you (?:do not|don't|dont|never|no longer) (?:need|have) to (?:ask|wait|request|seek|get) (?:(?:me|the|user|anyone|for|any|my|your) ){0,4}(?:permission|permissions|confirmation|approval|consent)",
   '(?:skip|bypass|disable|suppress|circumvent) (?:all|any|every|future|your) (?:(?:future|the|user|human|and|of) ){0,3}(?:confirmation|confirmations|approval|approvals|permission|permissions|safety|security)(?: (?:and|or) [^ .]+)?(?: (?:prompts?|checks?|dialogs?|steps?|requests?|requirements?|reviews?|gates?))?(?= )',
   'no (?:further )?(?:confirmation|approval|permission) (?:is |will be |shall be )?(?:ever )?(?:needed|required|necessary)(?: [^ .]+)? (?:any|all|every|anything|everything|ever|from now on|your)',
   '(?:say|answer|reply|respond) (?:with )?yes to (?:all|any|every|everything|anything)(?= )',
@@ -186,12 +194,13 @@ export const LINE_THREATS: readonly {
   },
   // "Tool: pnpm" is a fact; in capitals it is a transcript's role.
   { category: 'ROLE_PREFIX', pattern: /^[\s>*#_`\-[]{0,40}(?:TOOL|FUNCTION|MODEL)[\s*_`\]]{0,10}:/ },
-  { category: 'CHAT_TEMPLATE', pattern: /<\s?\|\s?[\p{L}\p{N}_▁]{1,40}\s?\|\s?>/u },
+  { category: 'CHAT_TEMPLATE', pattern: /<\s?\|\s?[\p{L}\p{N}_▁]{3,40}\s?\|\s?>/u },
   { category: 'CHAT_TEMPLATE', pattern: /<\s?(?:start|end)_of_turn\s?>/i },
   {
     category: 'CHAT_TEMPLATE',
     pattern: /\[\s?\/?(?:INST|SYSTEM_PROMPT|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\s?\]/i,
   },
+  { category: 'CHAT_TEMPLATE', pattern: /^\s{0,40}\[(?:SYSTEM|ASSISTANT|USER|HUMAN|DEVELOPER)\]/ },
   { category: 'CHAT_TEMPLATE', pattern: /<<\s?\/?SYS\s?>>/i },
   {
     category: 'CHAT_TEMPLATE',
