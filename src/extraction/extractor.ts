@@ -1,6 +1,6 @@
 /** The one interface of all extractors (SPEC §2.3): from a window of messages to proposed facts. */
 
-import type { FactKind } from './fact-text.js';
+import type { FactKind } from '../text/index.js';
 
 /** One message of the window, in the order of insertion. */
 export interface ExtractorMessage {

@@ -4,7 +4,7 @@
  * acknowledgements, bare command words); the extractor remains the real judge.
  */
 
-import { segmentWords } from './segment.js';
+import { segmentWords } from '../text/index.js';
 
 /** What a tenant may add to the built-in lists. Neither replaces them. */
 export interface GateSettings {

@@ -19,6 +19,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isNearDuplicate } from '../text/index.js';
 import type {
   ExtractedEdge,
   ExtractedFact,
@@ -28,10 +29,9 @@ import type {
   ExtractorOutput,
   KnownFact,
 } from './extractor.js';
-import { isNearDuplicate } from './fact-text.js';
 import { validFromOf } from './rules-dates.js';
 import { type Judgement, judge } from './rules-judge.js';
-import { languageOf } from './rules-languages.js';
+import { type Language, languageOf } from './rules-languages.js';
 import { cleanSentence, proseOf, sentencesOf } from './rules-prose.js';
 import { replacedBy } from './rules-supersede.js';
 
@@ -41,6 +41,9 @@ const LEAST_CONFIDENCE = 0.4;
 const PASTED_DOUBT = 0.2;
 /** A fact grows by following sentences about the same person up to this, in characters. */
 const LONGEST_FACT = 400;
+
+/** Characters read before the process gets its turn. */
+const TURN_LENGTH = 2_000;
 
 /** A statement on its way to a fact. */
 interface Statement {
@@ -57,10 +60,7 @@ export function createRulesExtractor(): Extractor {
       const output: ExtractorOutput = { add: [], supersede: [], edges: [] };
       for (const message of input.messages) {
         if (message.role !== 'USER') continue;
-        signal.throwIfAborted();
-        for (const statement of statementsOf(message)) propose(output, statement, input);
-        // A long window must not hold up the process.
-        await nextTurn();
+        for (const statement of await statementsOf(message, signal)) propose(output, statement, input);
       }
       signal.throwIfAborted();
       return output;
@@ -68,31 +68,45 @@ export function createRulesExtractor(): Extractor {
   };
 }
 
-function statementsOf(message: ExtractorMessage): Statement[] {
+async function statementsOf(message: ExtractorMessage, signal: AbortSignal): Promise<Statement[]> {
   const prose = proseOf(message.content);
   const statements: Statement[] = [];
+  let read = TURN_LENGTH;
   for (const paragraph of prose.paragraphs) {
     const language = languageOf(paragraph);
     let previous: Statement | undefined;
     for (const written of sentencesOf(paragraph)) {
-      const text = cleanSentence(written);
-      const judgement = text === '' ? null : judge(text, language, /[?？؟]["')\s]*$/u.test(written));
-      const confidence = (judgement?.confidence ?? 0) - (prose.pasted ? PASTED_DOUBT : 0);
-      if (judgement && confidence >= LEAST_CONFIDENCE) {
-        previous = {
-          judgement: { ...judgement, confidence: Math.round(confidence * 100) / 100 },
-          text,
-          message,
-        };
-        statements.push(previous);
-      } else if (previous && continues(previous, text)) {
-        previous.text = `${previous.text}. ${text}`;
-      } else {
-        previous = undefined;
+      read += written.length;
+      if (read > TURN_LENGTH) {
+        // A long window must not hold up the process.
+        await nextTurn();
+        signal.throwIfAborted();
+        read = 0;
       }
+      previous = nextStatement(written, language, prose.pasted, message, previous);
+      if (previous && previous !== statements.at(-1)) statements.push(previous);
     }
   }
   return statements;
+}
+
+/** The statement that a sentence makes or goes on with, if any. */
+function nextStatement(
+  written: string,
+  language: Language,
+  pasted: boolean,
+  message: ExtractorMessage,
+  previous: Statement | undefined,
+): Statement | undefined {
+  const text = cleanSentence(written);
+  const judgement = text === '' ? null : judge(text, language, /[?？؟]["')\s]*$/u.test(written));
+  const confidence = (judgement?.confidence ?? 0) - (pasted ? PASTED_DOUBT : 0);
+  if (judgement && confidence >= LEAST_CONFIDENCE) {
+    return { judgement: { ...judgement, confidence: Math.round(confidence * 100) / 100 }, text, message };
+  }
+  if (!previous || !continues(previous, text)) return undefined;
+  previous.text = `${previous.text}. ${text}`;
+  return previous;
 }
 
 const PERSON =

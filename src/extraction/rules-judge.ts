@@ -1,7 +1,7 @@
 /** Whether a sentence states something durable, and what (SPEC §2.3). */
 
 import nlp from 'compromise/two';
-import type { FactKind } from './fact-text.js';
+import type { FactKind } from '../text/index.js';
 import { entitiesOf, type TaggedWord } from './rules-entities.js';
 import { taggedStatement } from './rules-events.js';
 import {
@@ -17,7 +17,8 @@ import {
   UNRESOLVED,
 } from './rules-filters.js';
 import { foreignStatement, type Language } from './rules-languages.js';
-import { STATEMENT_RULES, type StatementRule } from './rules-statements.js';
+import type { StatementRule } from './rules-pattern.js';
+import { STATEMENT_RULES } from './rules-statements.js';
 
 /** A durable statement. */
 export interface Judgement {

@@ -4,7 +4,7 @@
  */
 
 import { deu, fra, ita, nld, por, rus, spa, swe } from 'stopword';
-import type { FactKind } from './fact-text.js';
+import type { FactKind } from '../text/index.js';
 
 /** A language with phrases of its own here. */
 export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'ru' | 'zh' | 'ja' | 'ko';

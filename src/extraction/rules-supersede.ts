@@ -3,8 +3,8 @@
  * home, an age, a favourite of one sort, a contact; and what the author says that they left for another.
  */
 
+import { isNearDuplicate } from '../text/index.js';
 import type { KnownFact } from './extractor.js';
-import { isNearDuplicate } from './fact-text.js';
 import { type Judgement, judge } from './rules-judge.js';
 
 const LEFT_FOR = [

@@ -2,7 +2,7 @@ import { contentOf } from '../db/index.js';
 import { EmbeddingError, toVectorLiteral, WINDOW_LENGTH } from '../embedding/index.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
-import { analyzeQuery } from './lexical-analysis.js';
+import { analyzeQuery } from '../text/index.js';
 
 /** Most terms that are searched for: the first distinct ones. */
 export const MAX_QUERY_TERMS = 64;

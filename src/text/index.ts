@@ -1,15 +1,6 @@
-export {
-  FACT_KINDS,
-  type FactKind,
-  isNearDuplicate,
-  kindFromLabel,
-  normalizeFactText,
-} from '../extraction/fact-text.js';
-export { valenceOf } from '../extraction/sentiment.js';
-export { analyzeDocument, analyzeQuery, type LexicalTerm } from '../recall/lexical-analysis.js';
-export {
-  checkContent,
-  type Refusal,
-  type RefusalCategory,
-  scanMessage,
-} from '../extraction/content-check.js';
+/** What is read from a text, without database or clock: its words, what may not be stored, its tone, its sameness. */
+export { checkContent, type Refusal, type RefusalCategory, scanMessage } from './content-check.js';
+export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';
+export { analyzeDocument, analyzeQuery, type LexicalTerm } from './lexical-analysis.js';
+export { segmentWords } from './segment.js';
+export { valenceOf } from './sentiment.js';

@@ -4,9 +4,8 @@ import { appendMessages } from '../../src/conversations/index.js';
 import { createJobRunner } from '../../src/jobs/index.js';
 import { authenticate } from '../../src/tenancy/index.js';
 import { callersOf, TestClock, uuidOf } from '../facts/support.js';
-import { eventsOf, rowsOf } from '../facts/tables.js';
+import { eventsOf, rowsOf, seeingClient } from '../facts/tables.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { LineExtractor, until } from './line-extractor.js';
 
 const clock = new TestClock();
@@ -15,7 +14,7 @@ let salient: TestApp;
 let owner: pg.Client;
 beforeAll(async () => {
   salient = await testApp({ now: clock.now, extractor });
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 beforeEach(() => {
   extractor.before = () => {};

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callersOf, uuidOf } from '../facts/support.js';
+import { seeingClient } from '../facts/tables.js';
 import { type TestApp, testApp } from '../support/app.js';
-import { isPostgres, ownerClient } from '../support/database.js';
+import { isPostgres } from '../support/database.js';
 import { LineExtractor, until } from './line-extractor.js';
 
 const extractor = new LineExtractor();
@@ -11,7 +12,7 @@ let salient: TestApp;
 let owner: pg.Client;
 beforeAll(async () => {
   salient = await testApp({ extractor });
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 beforeEach(() => {
   extractor.before = () => {};

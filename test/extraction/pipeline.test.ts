@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Caller, callersOf, TestClock, uuidOf } from '../facts/support.js';
-import { eventsOf, rowsOf, snapshot } from '../facts/tables.js';
+import { eventsOf, rowsOf, seeingClient, snapshot } from '../facts/tables.js';
 import { type TestApp, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { LineExtractor, until } from './line-extractor.js';
 
 const clock = new TestClock();
@@ -12,7 +11,7 @@ let salient: TestApp;
 let owner: pg.Client;
 beforeAll(async () => {
   salient = await testApp({ now: clock.now, extractor });
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 beforeEach(() => {
   extractor.before = () => {};

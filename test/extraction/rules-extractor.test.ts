@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ExtractorInput, ExtractorMessage } from '../../src/extraction/extractor.js';
-import { FACT_KINDS } from '../../src/extraction/fact-text.js';
 import { createRulesExtractor } from '../../src/extraction/rules-extractor.js';
+import { FACT_KINDS } from '../../src/text/fact-text.js';
 import { HELD_OUT, type Labelled, TUNED } from './rules-corpus.js';
 
 const extractor = createRulesExtractor();

@@ -18,8 +18,8 @@ import {
 import { createEmbeddingProvider, type EmbeddingProvider } from '../../src/embedding/index.js';
 import { newId, shortIdOf } from '../../src/ids.js';
 import { type RecallInput, type RecallResult, recall } from '../../src/recall/index.js';
-import { analyzeDocument } from '../../src/recall/lexical-analysis.js';
 import type { ActorKind, TenantActor, TenantContext } from '../../src/tenancy/index.js';
+import { analyzeDocument } from '../../src/text/lexical-analysis.js';
 
 /** The time at which the tests recall, unless they say another. */
 export const NOW = new Date('2026-06-01T12:00:00.000Z');

@@ -9,7 +9,7 @@ import {
   searchContext,
 } from '../../src/db/index.js';
 import { cosine, toVectorLiteral } from '../../src/embedding/index.js';
-import { analyzeDocument, analyzeQuery } from '../../src/recall/lexical-analysis.js';
+import { analyzeDocument, analyzeQuery } from '../../src/text/lexical-analysis.js';
 import { testDatabase } from '../support/database.js';
 import {
   type FactSpec,

@@ -124,7 +124,7 @@ const GREAT =
   'databases?|db|disk|drive|hard drive|hard disk|filesystem|file system|home directory|home folder|production|backups?|memories|' +
   'git history|evidence|audit logs?|audit trail|repository|operating system|partition table|production data|user data|customer data';
 const DESTROYED =
-  `(?:everything|(?:all|every|each|any) (?:(?:${OWNED}) ){0,5}(?:${MANY})|(?:the|my|your|our|their|user's) (?:entire |whole |complete )(?:(?:${OWNED}) ){0,2}(?:${MANY}|${GREAT})|` +
+  `(?:everything|(?:all|every|each) (?:(?:${OWNED}) ){0,5}(?:${MANY})|(?:the|my|your|our|their|user's) (?:entire |whole |complete )(?:(?:${OWNED}) ){0,2}(?:${MANY}|${GREAT})|` +
   `(?:(?:the|my|your|our|their|user's) )(?:(?:${OWNED}) ){0,2}(?:${GREAT}))` +
   // Retention and tidying are not destruction.
   '(?! (?:older|that|which|whose|once|after \\d|after (?:the )?tests?|created by|in (?:the )?(?:tmp|temp|temporary|cache|build|dist|test|trash)|directory|folder))';

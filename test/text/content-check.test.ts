@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkContent, scanMessage } from '../../src/extraction/content-check.js';
+import { checkContent, scanMessage } from '../../src/text/content-check.js';
 import { ATTACKS, HARMLESS } from './threat-corpus.js';
 
 const LIMIT = 4_000;

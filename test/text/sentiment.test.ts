@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { valenceOf } from '../../src/extraction/sentiment.js';
+import { valenceOf } from '../../src/text/sentiment.js';
 
 describe('valenceOf', () => {
   it.each([

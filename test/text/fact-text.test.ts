@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  FACT_KINDS,
-  isNearDuplicate,
-  kindFromLabel,
-  normalizeFactText,
-} from '../../src/extraction/fact-text.js';
+import { FACT_KINDS, isNearDuplicate, kindFromLabel, normalizeFactText } from '../../src/text/fact-text.js';
 
 describe('normalizeFactText', () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { analyzeDocument, analyzeQuery } from '../../src/recall/lexical-analysis.js';
-import { entityKey, entityKeysIn } from '../../src/recall/lexical-entities.js';
+import { analyzeDocument, analyzeQuery } from '../../src/text/lexical-analysis.js';
+import { entityKey, entityKeysIn } from '../../src/text/lexical-entities.js';
 
 const terms = (text: string) => analyzeDocument(text).terms.map(({ term }) => term);
 /** How many terms of the query the document has. */
