@@ -6,13 +6,13 @@ describe('closing a server', () => {
     const probe = new Probe();
     const overHttp = probe.post({ query: '{ waits }' });
     const waiting = () => probe.contexts;
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
     const releaseHttp = probe.release;
     const client = await probe.socket();
     const overSocket = new Promise((resolve, reject) => {
       client.subscribe({ query: '{ waits }' }, { next: resolve, error: reject, complete() {} });
     });
-    await expect.poll(waiting).toBe(2);
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
     const releaseSocket = probe.release;
     const url = await probe.url();
 
@@ -38,7 +38,7 @@ describe('closing a server', () => {
       );
     });
     const last = stream.next();
-    await expect.poll(() => probe.contexts).toBe(2);
+    await expect.poll(() => probe.contexts, { timeout: 20_000 }).toBe(2);
     const closed = probe.server.dispose();
     const unavailable = { extensions: { code: 'UNAVAILABLE', retryable: true } };
     expect(await last).toMatchObject({ value: { event: 'next', data: { errors: [unavailable] } } });
@@ -50,7 +50,7 @@ describe('closing a server', () => {
   it('is not ready meanwhile, and closing again changes nothing', async () => {
     const probe = new Probe();
     const held = probe.post({ query: '{ waits }' });
-    await expect.poll(() => probe.contexts).toBe(1);
+    await expect.poll(() => probe.contexts, { timeout: 20_000 }).toBe(1);
     const closed = probe.server.dispose();
     const ready = await probe.server.fetch(new Request('http://salient/readyz'));
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'closing' }]);

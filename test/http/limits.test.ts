@@ -257,7 +257,7 @@ describe('a WebSocket', () => {
     });
     const before = probe.ended;
     for (const end of ends) end();
-    await expect.poll(() => probe.ended - before).toBe(MAX_OPERATIONS_PER_SOCKET);
+    await expect.poll(() => probe.ended - before, { timeout: 20_000 }).toBe(MAX_OPERATIONS_PER_SOCKET);
     expect(
       await new Promise((resolve) => {
         client.subscribe(

@@ -32,6 +32,8 @@ export class Probe {
   contexts = 0;
   /** Subscriptions whose source has ended. */
   ended = 0;
+  /** Events of 100 kB that were made. */
+  large = 0;
   /** Lets waiting fields go on. */
   release: () => void = () => {};
   databaseAnswers = true;
@@ -215,7 +217,11 @@ export class Probe {
           },
           large: {
             type: GraphQLString,
-            subscribe: () => stream(async () => ({ large: 'x'.repeat(100_000) })),
+            subscribe: () =>
+              stream(async () => {
+                this.large++;
+                return { large: 'x'.repeat(100_000) };
+              }),
           },
           silence: { type: GraphQLInt, subscribe: () => stream(() => new Promise(() => {})) },
           breaks: {
