@@ -13,6 +13,7 @@ export * from './fact-records.js';
 export * from './fact-writes.js';
 export * from './graph.js';
 export * from './idempotency.js';
+export * from './importance.js';
 export * from './jobs.js';
 export * from './members.js';
 export * from './messages.js';

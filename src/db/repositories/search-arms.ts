@@ -1,5 +1,6 @@
 import { Prisma } from '../generated/client.js';
 import { type TimeAxes, timeCondition } from './conditions.js';
+import { importanceAt } from './importance.js';
 
 /** Which documents a search may find. */
 export interface SearchFilter {
@@ -16,7 +17,7 @@ export interface SearchFilter {
 
 /**
  * One way to rank documents. LEXICAL and VECTOR measure how well a document fits a query; IMPORTANCE (facts alone, by
- * the stored snapshot) and RECENCY (messages alone) serve where there is none.
+ * what it is now) and RECENCY (messages alone) serve where there is none.
  */
 export type SearchArm =
   | {
@@ -89,8 +90,10 @@ function rankingOf(arm: SearchArm): Ranking {
     case 'IMPORTANCE':
       return ({ tenantId, filter }) => ({
         body: Prisma.sql`
-          SELECT s.fact_id AS id, s.current AS score FROM fact_salience s
-          WHERE s.tenant_id = ${tenantId}::uuid AND s.scope_id = ANY(${[...filter.scopeIds]}::int[])`,
+          SELECT s.fact_id AS id, ${importanceAt(filter.time.now)} AS score
+          FROM fact_salience s JOIN fact f ON f.tenant_id = s.tenant_id AND f.id = s.fact_id
+          WHERE s.tenant_id = ${tenantId}::uuid AND s.scope_id = ANY(${[...filter.scopeIds]}::int[])
+            AND f.tenant_id = ${tenantId}::uuid AND f.scope_id = ANY(${[...filter.scopeIds]}::int[])`,
       });
     case 'RECENCY':
       return ({ tenantId, filter }) => ({
