@@ -14,7 +14,7 @@ export interface TaggedWord {
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
 
 /** Technical names that are usually typed in small letters. */
-const TECHNICAL = words(
+export const TECHNICAL_NAMES = words(
   'postgres postgresql mysql mariadb sqlite redis mongodb cassandra elasticsearch clickhouse duckdb kafka rabbitmq nats ' +
     'pnpm npm yarn bun deno node nodejs typescript javascript python ruby rails rust golang java kotlin scala clojure elixir haskell ' +
     'php laravel perl lua swift dart flutter docker podman kubernetes k8s k3s helm terraform pulumi ansible vagrant kamal argocd ' +
@@ -77,7 +77,7 @@ export function entitiesOf(sentence: string, tagged: readonly TaggedWord[]): str
   }
   for (const { text, index } of smallWords(sentence)) {
     const word = text.toLowerCase();
-    if (!TECHNICAL.has(word)) continue;
+    if (!TECHNICAL_NAMES.has(word)) continue;
     if (!AMBIGUOUS.has(word) || MAKES_TECHNICAL.test(sentence.slice(0, index))) found.push(text);
   }
   return distinct(found);

@@ -1,6 +1,6 @@
 /** How the rules for English statements are written (SPEC §2.3). */
 
-import type { FactKind } from './fact-text.js';
+import type { FactKind } from '../text/index.js';
 
 /** A way to state something. */
 export interface StatementRule {

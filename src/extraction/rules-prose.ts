@@ -4,6 +4,7 @@
  */
 
 import nlp from 'compromise/one';
+import { TECHNICAL_NAMES } from './rules-entities.js';
 
 /** A message's own prose. */
 export interface Prose {
@@ -148,7 +149,7 @@ const FILLER = new RegExp(
   'iu',
 );
 const TRAILING =
-  /(?:,? (?:please )?(?:keep|bear) (?:that|this|it) in mind|,? (?:just )?(?:so you know|fyi|btw|by the way|thanks|thank you|please|haha+|lol|though|you know|ok|okay|right|as well)|[\s.!…,;:–—-]+|\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f|\u200d|\s[:;]-?[()DPp])$/iu;
+  /(?:,? (?:please )?(?:keep|bear) (?:that|this|it) in mind|,? (?:just )?(?:so you know|fyi|btw|by the way|thanks|thank you|haha+|lol|as well)|, (?:please|though|you know|ok|okay|right)|[\s.!…,;:–—-]+|\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f|\u200d|\s[:;]-?[()DPp])$/iu;
 
 /**
  * The sentence without what is said to the listener and not for the record: greetings, fillers, "remember
@@ -172,6 +173,6 @@ export function cleanSentence(sentence: string): string {
 function capitalise(text: string): string {
   const word = /^\S+/.exec(text)![0];
   // A command or a name that is written small stays so.
-  if (/[./@_\d]/.test(word.slice(0, -1)) || /[@_\d]$/.test(word)) return text;
+  if (TECHNICAL_NAMES.has(word) || /[./@_\d]/.test(word.slice(0, -1)) || /[@_\d]$/.test(word)) return text;
   return text[0]!.toUpperCase() + text.slice(1);
 }

@@ -95,6 +95,11 @@ describe('whose words', () => {
     ]);
     expect(await texts('hi ⏎\nI prefer tabs over spaces')).toEqual(['I prefer tabs over spaces']);
     expect(await texts('by the way, my editor is Helix 🙂')).toEqual(['My editor is Helix']);
+    expect(await texts('I prefer my seat on the right.')).toEqual(['I prefer my seat on the right']);
+    expect(await texts('I like my eggs soft, please')).toEqual(['I like my eggs soft']);
+    expect(await texts('pnpm is my favourite package manager')).toEqual([
+      'pnpm is my favourite package manager',
+    ]);
     expect(await texts('FYI: the repo uses pnpm, ok?')).toEqual([]);
   });
 

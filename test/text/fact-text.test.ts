@@ -68,6 +68,8 @@ describe('isNearDuplicate', () => {
     [`${LONG} in two copies`, `${LONG} in three copies`],
     [LONG.replace('wants', 'likes'), LONG.replace('wants', 'dislikes')],
     [`Ann told ${LONG}`, `Bob told ${LONG}`],
+    [`ann_77: ${LONG}`, `bob_77: ${LONG}`],
+    [`ann: ${LONG}`, `bob: ${LONG}`],
     [`${LONG} 😀`, `${LONG} 😡`],
     ['我喜欢在晚上用深色模式写代码和看书', '我不喜欢在晚上用深色模式写代码和看书'],
     ['小王在北京的一家大公司里做软件工程师已经很多年了', '小王在上海的一家大公司里做软件工程师已经很多年了'],
