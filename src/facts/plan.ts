@@ -1,6 +1,5 @@
 import type { LookupCandidate, LookupResult, SalienceRecord, ScopeFigures } from '../db/index.js';
-import { hexOf } from '../db/index.js';
-import { cosineOfDistance, l2Distance } from '../embedding/index.js';
+import { cosineOfDistance } from '../embedding/index.js';
 import {
   type EncodeInputs,
   NEUTRAL_PROFILE,
@@ -10,6 +9,7 @@ import {
   scoreSequence,
 } from '../salience/index.js';
 import { isNearDuplicate } from '../text/index.js';
+import { AcceptedFacts } from './accepted-facts.js';
 import type { DraftRefusal, PreparedFact } from './draft.js';
 
 /** A prepared fact in its scope, with what the scope holds of it. */
@@ -58,16 +58,16 @@ export function planWrite(
 ): Plan {
   const decisions: (Decision | null)[] = facts.map(() => null);
   const candidates = new Map<number, { place: number; candidate: SequenceCandidate }[]>();
-  const accepted: { fact: PlacedFact; place: number }[] = [];
+  const accepted = new AcceptedFacts();
   const profileCharacters = new Map(
     figures.scopes.map((scope) => [scope.scopeId, scope.userProfileCharacters]),
   );
 
   facts.forEach((fact, place) => {
     const { prepared, scopeId, duplicate } = fact;
-    const earlier = accepted.find((other) => saysTheSame(other.fact, fact));
-    if (earlier) {
-      decisions[place] = { outcome: 'REPEATED', of: earlier.place };
+    const earlier = accepted.firstLike(fact);
+    if (earlier !== undefined) {
+      decisions[place] = { outcome: 'REPEATED', of: earlier };
       return;
     }
     const refusal = duplicate ? null : refuse(fact, profileCharacters.get(scopeId) ?? 0, userProfileLimit);
@@ -78,7 +78,7 @@ export function planWrite(
     const candidate = duplicate
       ? { observation: repetition(fact, duplicate), reaffirms: inputsOf(duplicate) }
       : { observation: observe(fact, accepted, similarity) };
-    accepted.push({ fact, place });
+    accepted.add(fact, place);
     const inScope = candidates.get(scopeId) ?? [];
     inScope.push({ place, candidate: { ...candidate, profile: NEUTRAL_PROFILE, hints: prepared.hints } });
     candidates.set(scopeId, inScope);
@@ -111,22 +111,6 @@ export function planWrite(
     });
   }
   return { decisions: decisions as Decision[], baselines };
-}
-
-/** Whether two statements of one write are the same: equal or alike, or both a repetition of one stored fact. */
-function saysTheSame(earlier: PlacedFact, later: PlacedFact): boolean {
-  const [one, other] = [earlier.prepared, later.prepared];
-  if (earlier.scopeId !== later.scopeId || one.draft.kind !== other.draft.kind) return false;
-  if (hexOf(one.textHash) === hexOf(other.textHash)) return true;
-  if (earlier.duplicate && later.duplicate) return earlier.duplicate.id === later.duplicate.id;
-  return shareTerms(one, other) && isNearDuplicate(one.text, other.text);
-}
-
-/** Spares the comparison word by word of what has hardly a word in common. */
-function shareTerms(one: PreparedFact, other: PreparedFact): boolean {
-  const terms = new Set(one.terms.map(({ term }) => term));
-  const shared = other.terms.reduce((count, { term }) => count + (terms.has(term) ? 1 : 0), 0);
-  return 2 * shared >= Math.max(one.terms.length, other.terms.length);
 }
 
 function refuse(
@@ -168,19 +152,14 @@ function repetition(fact: PlacedFact, duplicate: SalienceRecord): Observation {
 /** The nearest of what the scope holds and of what this write has added before. */
 function observe(
   fact: PlacedFact,
-  accepted: readonly { readonly fact: PlacedFact }[],
+  accepted: AcceptedFacts,
   similarity: (cosine: number) => number,
 ): Observation {
   const { embedding, draft } = fact.prepared;
-  let nearest = fact.found.nearest;
-  if (embedding) {
-    for (const { fact: other } of accepted) {
-      if (other.duplicate || other.scopeId !== fact.scopeId || !other.prepared.embedding) continue;
-      const distance = l2Distance(embedding, other.prepared.embedding);
-      if (!nearest || distance < nearest.distance)
-        nearest = { distance, lastSeenAt: other.prepared.draft.saidAt };
-    }
-  }
+  const held = fact.found.nearest;
+  const added =
+    embedding && accepted.nearest(fact.scopeId, embedding, held?.distance ?? Number.POSITIVE_INFINITY);
+  const nearest = added ?? held;
   if (!nearest) return { distance: null, nearestSimilarity: null, gapHours: null };
   return {
     distance: nearest.distance,

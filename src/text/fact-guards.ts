@@ -74,8 +74,8 @@ const ARTICLES = words('a an the');
 
 /** A word of one text. */
 interface Token {
-  word: string;
-  nameLike: boolean;
+  readonly word: string;
+  readonly nameLike: boolean;
 }
 
 const CONTRACTION = /^(.+?)(n't|'(?:s|m|re|ve|ll|d))$/u;
@@ -150,28 +150,45 @@ function numbers(text: string): string {
 const only = (tokens: readonly Token[], set: ReadonlySet<string>) =>
   tokens.filter((token) => set.has(token.word)).map((token) => token.word);
 
+/** What the comparison of statements needs of a text, read once however often it is compared. */
+export interface StatementWords {
+  /** Its distinct words. */
+  readonly words: ReadonlySet<string>;
+  readonly tokens: readonly Token[];
+  /** What must be equal on both sides, whatever the words in common. */
+  readonly fixed: string;
+}
+
+/** Reads a text for {@link sayTheSame}. */
+export function readStatement(raw: string): StatementWords {
+  const text = prepare(raw);
+  const tokens = tokenize(text);
+  const quantities = only(tokens, QUANTITIES).join(' ');
+  return {
+    words: new Set(tokens.map((token) => token.word)),
+    tokens,
+    fixed: [speakerOf(text), numbers(text), signs(text), quantities, negationCount(text, tokens)].join('\n'),
+  };
+}
+
 /**
  * Whether the texts share at least `threshold` of their distinct words (Jaccard) and differ in nothing that
  * a guard protects.
  *
  * @param threshold 0 … 1
  */
-export function sameStatement(rawA: string, rawB: string, threshold: number): boolean {
-  const a = prepare(rawA);
-  const b = prepare(rawB);
-  const tokensA = tokenize(a);
-  const tokensB = tokenize(b);
-  const setA = new Set(tokensA.map((token) => token.word));
-  const setB = new Set(tokensB.map((token) => token.word));
-  if (jaccard(setA, setB) < threshold) return false;
-  if (numbers(a) !== numbers(b) || signs(a) !== signs(b)) return false;
-  if (only(tokensA, QUANTITIES).join(' ') !== only(tokensB, QUANTITIES).join(' ')) return false;
-  if (negationCount(a, tokensA) !== negationCount(b, tokensB)) return false;
-  if (!sameOrder(tokensA, tokensB, setA, setB)) return false;
+export function sayTheSame(a: StatementWords, b: StatementWords, threshold: number): boolean {
+  if (jaccard(a.words, b.words) < threshold || a.fixed !== b.fixed) return false;
+  if (!sameOrder(a.tokens, b.tokens, a.words, b.words)) return false;
   return !contradicts(
-    tokensA.filter((token) => !setB.has(token.word)),
-    tokensB.filter((token) => !setA.has(token.word)),
+    a.tokens.filter((token) => !b.words.has(token.word)),
+    b.tokens.filter((token) => !a.words.has(token.word)),
   );
+}
+
+/** "ann: I love opera" is another's than "bo: I love opera", whatever their length. */
+function speakerOf(text: string): string {
+  return /^[^\s:]{1,40}(?: [^\s:]{1,40}){0,3}: /u.exec(text)?.[0].toLowerCase() ?? '';
 }
 
 function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {

@@ -1,6 +1,6 @@
 /** What makes two facts the same text, and which kinds there are (SPEC §1, §2.4). */
 
-import { sameStatement } from './fact-guards.js';
+import { readStatement, sayTheSame } from './fact-guards.js';
 
 /** All kinds of facts; FACT is the default. */
 export const FACT_KINDS = [
@@ -73,5 +73,5 @@ export function isNearDuplicate(a: string, b: string): boolean {
   const normalA = normalizeFactText(a);
   const normalB = normalizeFactText(b);
   if (normalA === normalB) return normalA !== '';
-  return sameStatement(a, b, NEAR_DUPLICATE_JACCARD);
+  return sayTheSame(readStatement(a), readStatement(b), NEAR_DUPLICATE_JACCARD);
 }

@@ -1,5 +1,6 @@
 /** What is read from a text, without database or clock: its words, what may not be stored, its tone, its sameness. */
 export { checkContent, type Refusal, type RefusalCategory, scanMessage } from './content-check.js';
+export { DuplicateIndex } from './duplicate-index.js';
 export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';
 export { analyzeDocument, analyzeQuery, type LexicalTerm } from './lexical-analysis.js';
 export { segmentWords } from './segment.js';
