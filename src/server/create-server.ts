@@ -17,7 +17,7 @@ import { DocumentCache } from './document-cache.js';
 import { createErrorMask, describe } from './error-mask.js';
 import { answerHealth } from './health.js';
 import { useLimits } from './limits.js';
-import { send, toRequest } from './node-http.js';
+import { send, toRequest, urlOf } from './node-http.js';
 import { useJsonBody } from './request-body.js';
 import { inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
 import { createSubscriptions } from './subscribe.js';
@@ -160,7 +160,10 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       const work = async () => {
         try {
           if (closing) outgoing.setHeader('connection', 'close');
-          const response = await answer(toRequest(incoming, outgoing, yoga.fetchAPI));
+          const url = urlOf(incoming);
+          const response = url
+            ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI))
+            : new Response(null, { status: 400 });
           await send(response, incoming, outgoing);
         } catch (error) {
           if (outgoing.destroyed) return;
@@ -173,12 +176,15 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       underWay.add(done);
     });
     server.on('upgrade', (request, socket, head) => {
-      const served = new URL(request.url ?? '/', 'http://salient').pathname === GRAPHQL_PATH && !closing;
-      if (served) sockets.upgrade(request, socket, head);
-      else
-        socket.end(
-          `HTTP/1.1 ${closing ? '503 Service Unavailable' : '404 Not Found'}\r\nConnection: close\r\n\r\n`,
-        );
+      const served = urlOf(request)?.pathname === GRAPHQL_PATH && !closing;
+      if (served) {
+        sockets.upgrade(request, socket, head);
+        return;
+      }
+      // Its errors have no other listener any more, and would end the process.
+      socket.on('error', () => socket.destroy());
+      const status = closing ? '503 Service Unavailable' : '404 Not Found';
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     });
     return server;
   }

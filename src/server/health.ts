@@ -1,4 +1,4 @@
-import type { Database } from '../db/index.js';
+import { type Database, ping } from '../db/index.js';
 
 /** How long the database may take to answer before it counts as not ready, in ms. */
 const READY_WAIT_MS = 5_000;
@@ -24,12 +24,10 @@ async function answers(db: Pick<Database, 'withPlatform'>): Promise<boolean> {
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), READY_WAIT_MS);
   });
-  const asked = db
-    .withPlatform((tx) => tx.$queryRaw`SELECT 1`)
-    .then(
-      () => true,
-      () => false,
-    );
+  const asked = db.withPlatform(ping).then(
+    () => true,
+    () => false,
+  );
   const answered = await Promise.race([asked, late]);
   clearTimeout(timer);
   return answered;

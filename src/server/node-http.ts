@@ -4,14 +4,27 @@ import type { FetchAPI } from 'graphql-yoga';
 /** After an answer to a request whose body was not read to its end, its sender may go on this long, in ms. */
 const LINGER_MS = 2_000;
 
+/** The URL that a request names; undefined when it is none, such as `//`. Only its path and query mean anything. */
+export function urlOf(incoming: IncomingMessage): URL | undefined {
+  try {
+    return new URL(incoming.url ?? '/', 'http://salient');
+  } catch {
+    return undefined;
+  }
+}
+
 /** A request as the Fetch API has it; its signal aborts when the caller goes away before the answer is complete. */
-export function toRequest(incoming: IncomingMessage, outgoing: ServerResponse, api: FetchAPI): Request {
+export function toRequest(
+  url: URL,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  api: FetchAPI,
+): Request {
   const gone = new AbortController();
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort();
   });
   const { method = 'GET', headers } = incoming;
-  const url = new URL(incoming.url ?? '/', 'http://salient');
   const hasBody = method !== 'GET' && method !== 'HEAD';
   return new api.Request(url.href, {
     method,

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createConfig } from '../../src/config/index.js';
 import { MARKER, Probe } from './support.js';
@@ -126,6 +127,25 @@ describe('a request', () => {
     for (const path of ['/', '/health', '/graphql/x', '/graphqlx']) {
       expect((await fetch((await probe.url()) + path)).status).toBe(404);
     }
+  });
+
+  it('for what is no URL at all is refused, with and without an upgrade, and the server goes on', async () => {
+    const { hostname, port } = new URL(await probe.url());
+    const raw = (lines: string[]) =>
+      new Promise<string>((resolve) => {
+        const socket = connect(Number(port), hostname);
+        let received = '';
+        socket.on('data', (data) => {
+          received += data;
+        });
+        socket.on('close', () => resolve(received));
+        socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+      });
+    const upgrade = ['Upgrade: websocket', 'Connection: Upgrade'];
+    expect(await raw(['GET // HTTP/1.1', 'Host: x', 'Connection: close'])).toContain('HTTP/1.1 400');
+    expect(await raw(['GET // HTTP/1.1', 'Host: x', ...upgrade])).toContain('HTTP/1.1 404');
+    expect(await raw(['GET /graphql HTTP/1.1', 'Host: x', ...upgrade])).toContain('HTTP/1.1 400');
+    expect((await fetch(`${await probe.url()}/healthz`)).status).toBe(200);
   });
 });
 

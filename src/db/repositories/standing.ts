@@ -19,3 +19,8 @@ export async function standingOf(tx: Transaction, asked: StandingQuestion, now: 
     SELECT t.id FROM tenant t WHERE t.id = ANY(${[...asked.tenantIds]}::uuid[]) AND t.deleted_at IS NULL`;
   return new Set(rows.map((row) => row.id));
 }
+
+/** Does nothing but find out that the database answers. */
+export async function ping(tx: Transaction): Promise<void> {
+  await tx.$queryRaw`SELECT 1`;
+}
