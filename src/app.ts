@@ -30,11 +30,17 @@ export interface AppParts {
   readonly takesUpWork?: boolean;
 }
 
-/** The one place where Salient is put together. What it opens, it closes, in the opposite order, on failure too. */
+/**
+ * The one place where Salient is put together. What it opens, it closes in the opposite order, on failure too; a part
+ * that fails to close keeps none of the others open.
+ */
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const opened: (() => PromiseLike<void>)[] = [];
   const close = async () => {
-    for (const dispose of opened.splice(0).reverse()) await dispose();
+    const failures: unknown[] = [];
+    for (const dispose of opened.splice(0).reverse())
+      await dispose().then(undefined, (error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(() => part[Symbol.asyncDispose]());

@@ -29,6 +29,11 @@ export interface Database extends AsyncDisposable {
    */
   withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
+   * Reads in one short transaction: all its statements see the tenant as it was at the first one, and none may write.
+   * Roles, row-level security and errors as in `withTenant`.
+   */
+  readTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
    * The same as the role `salient_platform`: it may see tenants, keys, jobs and stream heads of all tenants, and never
    * content.
    */
@@ -76,6 +81,10 @@ export class PooledDatabase implements Database {
 
   withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#track(() => this.#withRetries(() => TransactionScope.tenant(tenantId), work));
+  }
+
+  readTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#track(() => this.#withRetries(() => TransactionScope.tenant(tenantId, true), work));
   }
 
   withPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -27,16 +27,18 @@ export class TransactionScope {
   private constructor(
     readonly role: DatabaseRole,
     readonly tenantId: string | undefined,
+    private readonly snapshot: boolean,
   ) {}
 
-  static tenant(tenantId: string): TransactionScope {
+  /** @param snapshot whether all its statements see the tenant as it was at the first one, and none may write */
+  static tenant(tenantId: string, snapshot = false): TransactionScope {
     // It becomes part of a statement: SET takes no parameters.
     if (!isUuid(tenantId)) throw new TypeError('withTenant needs the UUID of a tenant');
-    return new TransactionScope('salient_app', tenantId);
+    return new TransactionScope('salient_app', tenantId, snapshot);
   }
 
   static platform(): TransactionScope {
-    return new TransactionScope('salient_platform', undefined);
+    return new TransactionScope('salient_platform', undefined, false);
   }
 
   /**
@@ -45,7 +47,7 @@ export class TransactionScope {
    */
   begin(): string {
     return [
-      'BEGIN',
+      this.snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN',
       // A superuser bypasses row-level security even when forced; this role does not.
       `SET LOCAL ROLE ${this.role}`,
       `SET LOCAL app.tenant = '${this.tenantId ?? ''}'`,

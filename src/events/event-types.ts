@@ -11,7 +11,6 @@ export const EVENT_TYPES = [
   'FLASHBULB',
   'POLICY_CHANGED',
   'EXTRACTION_FINISHED',
-  'EXTRACTION_QUARANTINED',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -1,4 +1,4 @@
-import { type EventRecord, type EventSelection, inTenant, readEvents } from '../db/index.js';
+import { type EventRecord, type EventSelection, readEvents, readInTenant } from '../db/index.js';
 import { BadInputError, UnauthenticatedError } from '../errors.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
@@ -48,7 +48,7 @@ export async function readEventLog(
   for (let spans = 1; ; spans++) {
     // One more than fits tells whether there is more.
     const limit = size + 1 - found.length;
-    const page = await inTenant(db, actor.tenant, (unit) =>
+    const page = await readInTenant(db, actor.tenant, (unit) =>
       readEvents(unit, { after: from, limit, span: SPAN, selection }),
     );
     if (!page) throw new UnauthenticatedError();

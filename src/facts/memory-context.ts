@@ -1,4 +1,4 @@
-import { type FactRecord, inTenant, newestVisibleFacts, ownersExist } from '../db/index.js';
+import { type FactRecord, newestVisibleFacts, ownersExist, readInTenant } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
 import type { Services } from '../services.js';
 import { readRange, resolveContext, type TenantActor, userProfileBudget } from '../tenancy/index.js';
@@ -26,7 +26,7 @@ export async function readMemoryContext(
 ): Promise<MemoryContext> {
   const context = resolveContext(actor, asked);
   const { settings } = actor.tenant;
-  return inTenant(deps.db, actor.tenant, async (unit) => {
+  return readInTenant(deps.db, actor.tenant, async (unit) => {
     const known = await ownersExist(unit, context);
     if (!known.agent) throw new NotFoundError('Agent', ['agentId']);
     if (!known.user) throw new NotFoundError('User', ['userId']);

@@ -1,13 +1,14 @@
 import {
   type CandidateRow,
-  inTenant,
   loadDocuments,
+  readInTenant,
   type SearchArm,
   type SearchContext,
   searchCandidates,
   searchContext,
 } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
+import { DECAY_VARIANTS } from '../salience/index.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
@@ -39,7 +40,7 @@ export async function recall(
   const request = recallRequest(actor, input);
   const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
   const now = deps.now();
-  return inTenant(deps.db, actor.tenant, async (unit) => {
+  return readInTenant(deps.db, actor.tenant, async (unit) => {
     const context = await searchContext(unit, request);
     if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
     if (!context.userKnown) throw new NotFoundError('User', ['userId']);
@@ -61,22 +62,28 @@ export async function recall(
       packed.taken.map(({ candidate }) => candidate.id),
     );
 
-    const items = packed.taken.map(({ candidate, score, fused, icnu }, index): RecallItem => {
+    const items: RecallItem[] = [];
+    let charactersUsed = 0;
+    for (const { candidate, score, fused, icnu } of packed.taken) {
+      const document = documents.get(candidate.id);
+      // Forgotten since it was found: each statement sees what is committed when it begins.
+      if (!document) continue;
       const vector = candidate.cosine === null ? null : deps.embedding.similarity(candidate.cosine);
-      return {
-        rank: index + 1,
+      items.push({
+        rank: items.length + 1,
         score,
         scores: { lexical: candidate.lexical, vector, fused, icnu },
         superseded: candidate.superseded,
-        ...documents.get(candidate.id)!,
-      };
-    });
+        ...document,
+      });
+      charactersUsed += candidate.characters;
+    }
     return {
       items,
       receipt: {
         arms: arms.map(({ name }) => ({ name, candidates: countOf(name, candidates), underfilled: false })),
         skippedForBudget: packed.skippedForBudget,
-        charactersUsed: packed.charactersUsed,
+        charactersUsed,
         mode: request.mode,
       },
     };
@@ -95,7 +102,10 @@ function armsOf(
   context: SearchContext,
   modelId: number,
 ): SearchArm[] {
-  if (!query) return [{ name: request.facts ? 'IMPORTANCE' : 'RECENCY' }];
+  if (!query)
+    return request.facts
+      ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }]
+      : [{ name: 'RECENCY' }];
   const { documents, documentTerms } = context;
   const arms: SearchArm[] = [
     { name: 'LEXICAL', terms: query.terms, documents, averageLength: documentTerms / Math.max(documents, 1) },

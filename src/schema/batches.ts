@@ -26,7 +26,10 @@ export class Batches {
     return loader.load(id);
   }
 
-  /** Runs what is asked for in the same tick by one call of `run`, whose results are in the order of `asked`. */
+  /**
+   * Runs what is asked for in the same tick by one call of `run`, whose results are in the order of `asked`; an Error
+   * among them fails its asker alone.
+   */
   together<Ask, T>(
     name: string,
     run: (asked: readonly Ask[]) => Promise<unknown[]>,

@@ -139,9 +139,18 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 });
 
+/** PostgreSQL has no year 0, and JavaScript no sure form for years of five digits. */
+function withinYears(time: Date): Date {
+  const year = time.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return time;
+  throw new BadInputError('a DateTime must be in the years 1 to 9999');
+}
+
 builder.addScalarType('DateTime', DateTimeResolver, {
   description:
-    'A point in time, ISO 8601 with zone (`2026-11-30T13:14:45.000Z`); kept and shown in UTC, to the millisecond.',
+    'A point in time, ISO 8601 with zone (`2026-11-30T13:14:45.000Z`), in the years 1 to 9999; kept and shown in UTC, to the millisecond.',
+  parseValue: (value) => withinYears(DateTimeResolver.parseValue(value)),
+  parseLiteral: (node, variables) => withinYears(DateTimeResolver.parseLiteral(node, variables)),
 });
 builder.addScalarType('JSON', JSONResolver, {
   description: 'Any JSON value; used for metadata of the host application only.',

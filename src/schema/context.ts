@@ -1,5 +1,5 @@
-import { inTenant, type Unit } from '../db/index.js';
-import { UnauthenticatedError } from '../errors.js';
+import { readInTenant, type Unit } from '../db/index.js';
+import { SalientError, UnauthenticatedError } from '../errors.js';
 import type { Services } from '../services.js';
 import { type Actor, requireTenant, type TenantActor } from '../tenancy/index.js';
 import { Batches } from './batches.js';
@@ -32,20 +32,29 @@ export function tenantActorOf(context: GraphQLContext): TenantActor {
 }
 
 /**
- * Reads in the caller's tenant. Reads asked for in the same tick share one short transaction, hence one snapshot,
- * which spares a list of relations its transaction control.
+ * Reads in the caller's tenant. Reads asked for in the same tick share one short transaction, hence one snapshot, which
+ * spares a list of relations its transaction control. An input that one of them refuses is its own failure alone.
  */
 export function readTenant<T>(context: GraphQLContext, read: (unit: Unit) => Promise<T>): Promise<T> {
   const { tenant } = tenantActorOf(context);
   return context.batches.together(
     'read',
-    async (reads) => {
-      return inTenant(context.services.db, tenant, async (unit) => {
+    (reads) =>
+      readInTenant(context.services.db, tenant, async (unit) => {
         const results: unknown[] = [];
-        for (const one of reads) results.push(await one(unit));
+        for (const one of reads) results.push(await resultOf(one, unit));
         return results;
-      });
-    },
+      }),
     read,
   );
+}
+
+/** What a read refuses is handed on to who asked for it; a statement that failed ends the transaction for all. */
+async function resultOf(read: (unit: Unit) => Promise<unknown>, unit: Unit): Promise<unknown> {
+  try {
+    return await read(unit);
+  } catch (error) {
+    if (error instanceof SalientError) return error;
+    throw error;
+  }
 }

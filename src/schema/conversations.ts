@@ -28,7 +28,6 @@ const ExtractionStatus = builder.enumType('ExtractionStatus', {
     NOTHING_NEW: { description: 'No message was new.' },
     PENDING: { description: 'It is not done yet; the event EXTRACTION_FINISHED tells when it is.' },
     FAILED: { description: 'The extractor failed; the messages are kept, and are mined with the next ones.' },
-    QUARANTINED: { description: 'It failed too often and was set aside.' },
   },
 });
 

@@ -77,7 +77,6 @@ export const RetireReason = builder.enumType('RetireReason', {
     ENDED: { description: 'It was true and is no longer; its past stays readable.' },
     WRONG: { description: 'It was never true.' },
     DUPLICATE: { description: 'Another fact says the same.' },
-    FADED: { description: 'Its importance fell below what the tenant keeps.' },
   },
 });
 

@@ -38,11 +38,8 @@ const EventTypeEnum = builder.enumType('EventType', {
     FACT_UNPINNED: { description: 'A fact may fade again.' },
     IMPORTANCE_CHANGED: { description: "A fact's importance changed. Told as an `ImportanceChange`." },
     FLASHBULB: { description: 'A fact was so surprising that it was pinned at once.' },
-    POLICY_CHANGED: { description: "The tenant's settings or override policy changed." },
+    POLICY_CHANGED: { description: "The tenant's override policy changed." },
     EXTRACTION_FINISHED: { description: "A conversation's new messages were looked through for facts." },
-    EXTRACTION_QUARANTINED: {
-      description: 'An extraction failed too often and was set aside; `retryExtraction` tries it again.',
-    },
   } satisfies Record<(typeof EVENT_TYPES)[number], object>,
 });
 
@@ -68,7 +65,6 @@ const SUBJECT_TYPES: Record<EventType, NodeType> = {
   FLASHBULB: 'Fact',
   POLICY_CHANGED: 'Tenant',
   EXTRACTION_FINISHED: 'Extraction',
-  EXTRACTION_QUARANTINED: 'Extraction',
 };
 
 const ACTOR_TYPES: Record<ActorKind, NodeType> = {

@@ -134,13 +134,15 @@ function toFilter(context: GraphQLContext, given: typeof FactFilter.$inferInput)
     if (value.length > MAX_FILTER_TEXT)
       throw new BadInputError(`${field} must have at most ${MAX_FILTER_TEXT} characters`, ['filter', field]);
   }
+  const words = given.text == null ? null : analyzeQuery(given.text);
+  if (words?.length === 0) throw new BadInputError('text must hold a word', ['filter', 'text']);
   return {
     agentId: optionalIdOf('Agent', given.agentId, ['filter', 'agentId']),
     userId: optionalIdOf('User', given.userId, ['filter', 'userId']),
     kinds: given.kinds ?? null,
     status: given.status ?? 'LIVE',
     pinned: given.pinned ?? null,
-    terms: given.text == null ? null : analyzeQuery(given.text).map((term) => content.term(term)),
+    terms: words?.map((term) => content.term(term)) ?? null,
     entityKey: given.entity == null ? null : content.hash('entity-name', normalizeFactText(given.entity)),
     recordedFrom: given.recordedBetween?.from ?? null,
     recordedTo: given.recordedBetween?.to ?? null,

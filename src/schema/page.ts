@@ -5,6 +5,8 @@ import { isUuid } from '../ids.js';
 /** Rows in a page when the client says nothing, and at most. */
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
+/** Greatest number that a row's place can have: PostgreSQL's integer. */
+const MAX_SEQUENCE = 2 ** 31 - 1;
 
 /** The arguments of a Relay connection. */
 export interface PageArguments {
@@ -82,7 +84,7 @@ export function numberPageOf(
   const numberAt = (name: 'after' | 'before') => {
     const value = page[name]?.[0];
     if (value === undefined) return null;
-    if (!Number.isSafeInteger(value)) throw notOfThisList(name);
+    if (!Number.isInteger(value) || Math.abs(value as number) > MAX_SEQUENCE) throw notOfThisList(name);
     return value as number;
   };
   return { ...page, after: numberAt('after'), before: numberAt('before') };

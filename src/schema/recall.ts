@@ -23,7 +23,8 @@ const RecallMode = builder.enumType('RecallMode', {
   description: 'What a recall does to what it returns.',
   values: {
     LEARN: {
-      description: 'It may strengthen it: what is recalled fades more slowly. Default for agents and users.',
+      description:
+        'It will strengthen what it returns. Not built yet: today it changes nothing, like OBSERVE. Default for agents and users.',
     },
     OBSERVE: { description: 'Nothing whatever. Default for administrators and auditors.' },
   } satisfies Record<(typeof RECALL_MODES)[number], object>,

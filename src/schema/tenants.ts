@@ -52,7 +52,7 @@ async function idConnection<T extends { readonly id: string }>(
   ]);
 }
 
-/** What is inside a tenant is for callers that work in it; a platform administrator says so by header, which the tenant can see. */
+/** What is inside a tenant is for callers that work in it; a platform administrator says so by header, and the tenant's audit log keeps it. */
 function inside(tenant: TenantContext, context: GraphQLContext): ReadRange {
   const actor = tenantActorOf(context);
   if (actor.tenant.id !== tenant.id) {
@@ -83,6 +83,16 @@ builder.node(Tenant, {
       type: TenantBudgets,
       description: 'How much may be stored and returned; unset figures are the defaults.',
       resolve: (tenant) => tenant.settings.budgets ?? {},
+    }),
+    memoryContext: t.field({
+      type: MemoryContextSettings,
+      description: 'What `memoryContext` gives.',
+      resolve: (tenant) => tenant.settings.memoryContext ?? {},
+    }),
+    gate: t.field({
+      type: GateSettings,
+      description: 'What the gate takes for worth an extraction, beyond its own words.',
+      resolve: (tenant) => tenant.settings.gate ?? {},
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -157,6 +167,38 @@ builder.node(Tenant, {
     }),
   }),
 });
+
+const MemoryContextSettings = builder
+  .objectRef<NonNullable<TenantContext['settings']['memoryContext']>>('MemoryContextSettings')
+  .implement({
+    description: 'What `memoryContext` gives.',
+    fields: (t) => ({
+      userProfile: t.boolean({
+        description: 'Whether it gives the user profile.',
+        resolve: (settings) => settings.userProfile ?? true,
+      }),
+      projectContext: t.boolean({
+        description: 'Whether it gives the project context.',
+        resolve: (settings) => settings.projectContext ?? true,
+      }),
+    }),
+  });
+
+const GateSettings = builder
+  .objectRef<NonNullable<TenantContext['settings']['gate']>>('GateSettings')
+  .implement({
+    description: 'What the gate takes for worth an extraction, beyond its own words.',
+    fields: (t) => ({
+      extraSignals: t.stringList({
+        description: 'Phrases that make a turn worth it.',
+        resolve: (settings) => settings.extraSignals ?? [],
+      }),
+      extraTrivialWords: t.stringList({
+        description: 'Words that say nothing.',
+        resolve: (settings) => settings.extraTrivialWords ?? [],
+      }),
+    }),
+  });
 
 const TenantBudgets = builder
   .objectRef<NonNullable<TenantContext['settings']['budgets']>>('TenantBudgets')

@@ -72,12 +72,12 @@ export interface UpdateTenantInput {
  * @throws ConflictError when `expectedVersion` is not the stored one
  */
 export async function updateTenant(
-  deps: Deps,
+  deps: Deps & Pick<Services, 'feed'>,
   actor: TenantActor,
   input: UpdateTenantInput,
 ): Promise<TenantContext> {
   if (input.id !== actor.tenant.id) throw new NotFoundError('Tenant', ['id']);
-  return inTenant(deps.db, actor.tenant, async (unit) => {
+  const changed = await inTenant(deps.db, actor.tenant, async (unit) => {
     const row = await findTenant(unit.tx, { id: input.id });
     if (!row) throw new NotFoundError('Tenant', ['id']);
     const stored = toTenantContext(row);
@@ -105,6 +105,8 @@ export async function updateTenant(
     }
     return changed;
   });
+  deps.feed.wake(changed.id);
+  return changed;
 }
 
 /** Groups of settings that are given are merged key by key; null unsets the key. */

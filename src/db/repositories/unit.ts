@@ -20,3 +20,14 @@ export function inTenant<T>(db: Database, tenant: TenantKeys, work: (unit: Unit)
     work({ tx, tenantId: tenant.id, content: contentOf(tenant.hashKey) }),
   );
 }
+
+/** Reads in one transaction that sees the tenant as it was at its first statement. */
+export function readInTenant<T>(
+  db: Database,
+  tenant: TenantKeys,
+  work: (unit: Unit) => Promise<T>,
+): Promise<T> {
+  return db.readTenant(tenant.id, (tx) =>
+    work({ tx, tenantId: tenant.id, content: contentOf(tenant.hashKey) }),
+  );
+}
