@@ -62,28 +62,23 @@ export async function recall(
       packed.taken.map(({ candidate }) => candidate.id),
     );
 
-    const items: RecallItem[] = [];
-    let charactersUsed = 0;
-    for (const { candidate, score, fused, icnu } of packed.taken) {
-      const document = documents.get(candidate.id);
-      // Forgotten since it was found: each statement sees what is committed when it begins.
-      if (!document) continue;
+    const items = packed.taken.map(({ candidate, score, fused, icnu }, index): RecallItem => {
       const vector = candidate.cosine === null ? null : deps.embedding.similarity(candidate.cosine);
-      items.push({
-        rank: items.length + 1,
+      return {
+        rank: index + 1,
         score,
         scores: { lexical: candidate.lexical, vector, fused, icnu },
         superseded: candidate.superseded,
-        ...document,
-      });
-      charactersUsed += candidate.characters;
-    }
+        // There whatever is forgotten meanwhile: the transaction sees one state.
+        ...documents.get(candidate.id)!,
+      };
+    });
     return {
       items,
       receipt: {
         arms: arms.map(({ name }) => ({ name, candidates: countOf(name, candidates), underfilled: false })),
         skippedForBudget: packed.skippedForBudget,
-        charactersUsed,
+        charactersUsed: packed.charactersUsed,
         mode: request.mode,
       },
     };
@@ -103,9 +98,7 @@ function armsOf(
   modelId: number,
 ): SearchArm[] {
   if (!query)
-    return request.facts
-      ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }]
-      : [{ name: 'RECENCY' }];
+    return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }] : [{ name: 'RECENCY' }];
   const { documents, documentTerms } = context;
   const arms: SearchArm[] = [
     { name: 'LEXICAL', terms: query.terms, documents, averageLength: documentTerms / Math.max(documents, 1) },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, importanceAt, searchCandidates, searchContext } from '../../src/db/index.js';
-import { currentImportance, decay, hoursUnseen } from '../../src/salience/index.js';
+import { currentImportance, DECAY_VARIANTS, decay, hoursUnseen } from '../../src/salience/index.js';
 import { testDatabase } from '../support/database.js';
 import { hoursAgo, NOW, openWorld, type TestTenant, type World } from './fixture.js';
 
@@ -54,7 +54,7 @@ describe('importance at a time, by the database', () => {
         const rows = await tenant.run(async ({ tx }) => {
           await tx.$executeRaw`UPDATE fact SET recorded_at = ${recordedAt}::timestamptz WHERE tenant_id = ${tenant.id}::uuid`;
           return tx.$queryRaw<{ importance: number }[]>`
-            SELECT ${importanceAt(NOW)} AS importance
+            SELECT ${importanceAt(NOW, DECAY_VARIANTS.STANDARD)} AS importance
             FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
             WHERE f.tenant_id = ${tenant.id}::uuid`;
         });
@@ -87,7 +87,7 @@ describe('a recall without a query', () => {
         const filter = { scopeIds, facts: true, messages: false, kinds: null, includeFlagged: false };
         const rows = await searchCandidates(
           unit,
-          [{ name: 'IMPORTANCE' }],
+          [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }],
           { ...filter, time: { now: NOW } },
           limit,
         );

@@ -1,8 +1,9 @@
+import { AsyncResource } from 'node:async_hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/index.js';
+import { type Database, forgetFactRows } from '../../src/db/index.js';
 import { EmbeddingError } from '../../src/embedding/index.js';
 import { type RecallResult, recall } from '../../src/recall/index.js';
-import { countStatements, testDatabase } from '../support/database.js';
+import { countStatements, isPostgres, testDatabase } from '../support/database.js';
 import { type FactSpec, hoursAgo, NOW, openWorld, type TestTenant, type World } from './fixture.js';
 
 let db: Database;
@@ -375,6 +376,41 @@ describe('the time axes', () => {
 describe('cost and effects', () => {
   const facts = (n: number): FactSpec[] =>
     Array.from({ length: n }, (_, i) => ({ text: `Sail number ${i} is of canvas`, importance: 1 + (i % 9) }));
+
+  it.runIf(isPostgres)('is whole although a fact is forgotten while it runs', async () => {
+    const [forgotten, other] = await tenant.facts([{ text: 'tea in the hold' }, { text: 'tea' }]);
+    const { db: real, embedding, modelId } = world;
+    let statements = 0;
+    const elsewhere = AsyncResource.bind((work: () => void) => work());
+    const forgetBeforeTheLast = <T extends object>(tx: T): T =>
+      new Proxy(tx, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (name !== '$queryRaw' || typeof value !== 'function') return value;
+          return async (...given: unknown[]) => {
+            if (++statements === 3)
+              await new Promise<void>((resolve, reject) => {
+                // Outside of the recall's own transaction.
+                elsewhere(() => {
+                  const fact = { id: forgotten!, scopeId: 0, supersededBy: null };
+                  tenant.run((unit) => forgetFactRows(unit, fact, false, NOW)).then(() => resolve(), reject);
+                });
+              });
+            return value.apply(target, given);
+          };
+        },
+      });
+    const seeing: Database = Object.assign(Object.create(real) as Database, {
+      readTenant: (id: string, work: Parameters<Database['readTenant']>[1]) =>
+        real.readTenant(id, (tx) => work(forgetBeforeTheLast(tx))),
+    });
+    const deps = { db: seeing, embedding, embeddingModelId: modelId, now: () => NOW };
+    const { items } = await recall(deps, tenant.actor(), { query: 'tea' });
+    expect(items.map((item) => item.source === 'FACT' && item.fact.id).sort()).toEqual(
+      [forgotten, other].sort(),
+    );
+    expect(textsOf(await tenant.recall({ query: 'tea' }))).toEqual(['tea']);
+  });
 
   it('takes three statements, for one row as for hundreds', async () => {
     await tenant.facts(facts(1));

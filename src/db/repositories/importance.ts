@@ -1,17 +1,22 @@
-import { DECAY_VARIANTS, IMPORTANCE_MAX, IMPORTANCE_MIN } from '../../salience/index.js';
 import { Prisma } from '../generated/client.js';
+
+/** How fast importance fades (SPEC §6.1). */
+export interface Decay {
+  readonly exponent: number;
+  readonly floor: number;
+}
 
 /**
  * The exact importance at `now` of a fact `f` with its numbers `s`: the SQL twin of `currentImportance` and `decay` in
- * src/salience/evolution.ts (SPEC §6.1, §6.4). Lists use the stored snapshot instead, so that their pages are stable.
+ * src/salience/evolution.ts (SPEC §6.1, §6.4), within the bounds that the table's checks demand. Lists use the stored
+ * snapshot instead, so that their pages are stable.
  */
-export function importanceAt(now: Date): Prisma.Sql {
-  const { exponent, floor } = DECAY_VARIANTS.STANDARD;
+export function importanceAt(now: Date, { exponent, floor }: Decay): Prisma.Sql {
   const latest = Prisma.sql`greatest(f.recorded_at, s.reinforced_at, s.last_seen_at)`;
   const hours = Prisma.sql`(greatest(extract(epoch FROM ${now}::timestamptz - ${latest}), 0)::float8 / 3600)`;
   const remaining = Prisma.sql`greatest(${floor}::float8, power(1 + ${hours}, -${exponent}::float8 / s.decay_resistance))`;
   return Prisma.sql`(CASE
-    WHEN s.pinned AND s.flashbulb THEN ${IMPORTANCE_MAX}::float8
-    ELSE least(${IMPORTANCE_MAX}::float8, greatest(${IMPORTANCE_MIN}::float8,
-      s.encoded * s.reinforcement * CASE WHEN s.pinned THEN 1 ELSE ${remaining} END)) END)`;
+    WHEN s.pinned AND s.flashbulb THEN 10
+    ELSE least(10, greatest(0.05::float8, s.encoded * s.reinforcement * CASE WHEN s.pinned THEN 1 ELSE ${remaining} END))
+    END)`;
 }

@@ -1,6 +1,6 @@
 import { Prisma } from '../generated/client.js';
 import { type TimeAxes, timeCondition } from './conditions.js';
-import { importanceAt } from './importance.js';
+import { type Decay, importanceAt } from './importance.js';
 
 /** Which documents a search may find. */
 export interface SearchFilter {
@@ -34,7 +34,7 @@ export type SearchArm =
       /** The query's unit vector in pgvector's text form. */
       readonly vector: string;
     }
-  | { readonly name: 'IMPORTANCE' }
+  | { readonly name: 'IMPORTANCE'; readonly decay: Decay }
   | { readonly name: 'RECENCY' };
 
 export type SearchArmName = SearchArm['name'];
@@ -90,17 +90,13 @@ function rankingOf(arm: SearchArm): Ranking {
     case 'IMPORTANCE':
       return ({ tenantId, filter }) => ({
         body: Prisma.sql`
-          SELECT s.fact_id AS id, ${importanceAt(filter.time.now)} AS score
+          SELECT s.fact_id AS id, ${importanceAt(filter.time.now, arm.decay)} AS score
           FROM fact_salience s JOIN fact f ON f.tenant_id = s.tenant_id AND f.id = s.fact_id
           WHERE s.tenant_id = ${tenantId}::uuid AND s.scope_id = ANY(${[...filter.scopeIds]}::int[])
             AND f.tenant_id = ${tenantId}::uuid AND f.scope_id = ANY(${[...filter.scopeIds]}::int[])`,
       });
     case 'RECENCY':
-      return ({ tenantId, filter }) => ({
-        body: Prisma.sql`
-          SELECT g.id, extract(epoch FROM g.recorded_at)::float8 AS score FROM message g
-          WHERE g.tenant_id = ${tenantId}::uuid AND g.scope_id = ANY(${[...filter.scopeIds]}::int[])`,
-      });
+      return (query) => ({ body: newestMessages(query) });
   }
 }
 
@@ -152,6 +148,16 @@ function exactVectorRanking(
   return filter.facts ? Prisma.sql`${facts} UNION ALL ${messages}` : messages;
 }
 
+/** The newest messages of each scope that pass the filter: an index holds them in that order, so no others are read. */
+function newestMessages({ tenantId, filter, limit }: ArmQuery): Prisma.Sql {
+  return Prisma.sql`
+    SELECT g.id, extract(epoch FROM g.recorded_at)::float8 AS score
+    FROM unnest(${[...filter.scopeIds]}::int[]) AS v(scope_id) CROSS JOIN LATERAL (
+      SELECT g.id, g.recorded_at FROM message g
+      WHERE g.tenant_id = ${tenantId}::uuid AND g.scope_id = v.scope_id AND ${messageCondition(filter)}
+      ORDER BY g.recorded_at DESC, g.id DESC LIMIT ${limit}::int8) AS g`;
+}
+
 /** Retired facts are looked at only where the read has time axes. */
 function onlyLive(alias: 'p' | 'e', { time }: SearchFilter): Prisma.Sql {
   return time.validAt || time.knownAt ? Prisma.empty : Prisma.sql` AND ${Prisma.raw(alias)}.live`;
@@ -169,9 +175,15 @@ function passing(source: Prisma.Sql, { tenantId, filter }: ArmQuery): Prisma.Sql
   const messages = Prisma.sql`
     SELECT 'MESSAGE'::text AS kind, r.id, r.score
     FROM ${source} r JOIN message g ON g.tenant_id = ${tenantId}::uuid AND g.id = r.id
-    WHERE g.scope_id = ${scopes} AND g.redacted_at IS NULL
-      ${filter.includeFlagged ? Prisma.empty : Prisma.sql`AND g.flags = '{}'`}
-      ${time.knownAt ? Prisma.sql`AND g.recorded_at <= ${time.knownAt}::timestamptz` : Prisma.empty}`;
+    WHERE g.scope_id = ${scopes} AND ${messageCondition(filter)}`;
   if (!filter.messages) return facts;
   return filter.facts ? Prisma.sql`${facts} UNION ALL ${messages}` : messages;
+}
+
+/** Messages `g` that may be found. */
+function messageCondition({ includeFlagged, time }: SearchFilter): Prisma.Sql {
+  const conditions = [Prisma.sql`g.redacted_at IS NULL`];
+  if (!includeFlagged) conditions.push(Prisma.sql`g.flags = '{}'`);
+  if (time.knownAt) conditions.push(Prisma.sql`g.recorded_at <= ${time.knownAt}::timestamptz`);
+  return Prisma.join(conditions, ' AND ');
 }
