@@ -7,6 +7,7 @@ export type DatabaseErrorCode =
   | 'DATABASE_UNREACHABLE'
   | 'POSTGRES_TOO_OLD'
   | 'PGVECTOR_MISSING'
+  | 'EMBEDDING_DIMENSIONS'
   | 'NESTED_TRANSACTION'
   | 'TRANSACTION_ABORTED'
   | 'DATABASE_CLOSED';
@@ -91,6 +92,16 @@ export class PgvectorMissingError extends DatabaseError {
       found === null
         ? 'The PostgreSQL server has no pgvector extension. Install pgvector 0.7 or newer (the image pgvector/pgvector has it).'
         : `Salient needs pgvector 0.7 or newer; the server offers ${found}.`,
+    );
+  }
+}
+
+/** An embedding model is known with vectors of another length: one name means two models. */
+export class EmbeddingDimensionsError extends DatabaseError {
+  constructor(model: string, known: number, given: number) {
+    super(
+      'EMBEDDING_DIMENSIONS',
+      `The database holds vectors of the embedding model ${model} with ${known} dimensions; the one configured has ${given}. Vectors of different models cannot be compared: give the other model another name.`,
     );
   }
 }

@@ -16,6 +16,7 @@ export {
   DatabaseUnreachableError,
   DataDirectoryInUseError,
   DataDirectoryUnusableError,
+  EmbeddingDimensionsError,
   MigrationFailedError,
   NestedTransactionError,
   PgvectorMissingError,
