@@ -189,6 +189,8 @@ class TenantFeeds implements EventFeed {
         'event streams could not be polled',
       );
     } finally {
+      // Who joined meanwhile, after the last had left, began a chain of polls: one goes on.
+      clearTimeout(this.#pollTimer);
       this.#pollTimer = this.#closed || this.#channels.size === 0 ? undefined : this.#schedulePoll();
     }
   }
