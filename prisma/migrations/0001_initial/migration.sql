@@ -6,14 +6,16 @@
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
+-- Roles belong to the server. Where they exist nothing is asked for: who may not make roles has them made beforehand.
+-- Two databases of one server may be migrated at once, hence the exceptions.
 DO $$
 BEGIN
-  CREATE ROLE salient_app NOLOGIN;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'salient_app') THEN CREATE ROLE salient_app NOLOGIN; END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 DO $$
 BEGIN
-  CREATE ROLE salient_platform NOLOGIN;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'salient_platform') THEN CREATE ROLE salient_platform NOLOGIN; END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 DO $$
@@ -183,7 +185,6 @@ CREATE TABLE session (
   CONSTRAINT session_external_id_key UNIQUE (tenant_id, scope_id, external_id),
   FOREIGN KEY (tenant_id, scope_id) REFERENCES scope (tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX session_created_idx ON session (tenant_id, created_at, id);
 
 CREATE TABLE message (
   tenant_id   uuid NOT NULL,
@@ -206,6 +207,8 @@ CREATE TABLE message (
   CONSTRAINT message_external_id_key UNIQUE (tenant_id, session_id, external_id),
   FOREIGN KEY (tenant_id, session_id) REFERENCES session (tenant_id, id) ON DELETE CASCADE
 );
+-- Newest first, where there is no query.
+CREATE INDEX message_scope_idx ON message (tenant_id, scope_id, recorded_at);
 
 CREATE TABLE message_embedding (
   tenant_id  uuid NOT NULL,
@@ -280,6 +283,8 @@ CREATE UNIQUE INDEX fact_live_text_key ON fact (tenant_id, scope_id, kind, text_
 CREATE INDEX fact_scope_kind_idx ON fact (tenant_id, scope_id, kind, recorded_at, id);
 CREATE INDEX fact_recorded_idx ON fact (tenant_id, recorded_at, id);
 CREATE INDEX fact_short_id_idx ON fact (tenant_id, short_id);
+-- Live ones with an asserted end: what is past it is left out of the nearest before they are cut.
+CREATE INDEX fact_ending_idx ON fact (tenant_id, scope_id, valid_to) WHERE retired_at IS NULL AND valid_to IS NOT NULL;
 CREATE INDEX fact_superseded_by_idx ON fact (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX fact_run_idx ON fact (tenant_id, run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX fact_session_idx ON fact (tenant_id, session_id) WHERE session_id IS NOT NULL;
@@ -567,7 +572,7 @@ CREATE TABLE job (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX job_open_idx ON job (kind, run_after) WHERE status IN ('QUEUED', 'RUNNING');
-CREATE INDEX job_kind_idx ON job (tenant_id, kind, requested_at, id);
+CREATE INDEX job_kind_idx ON job (tenant_id, kind, id);
 -- One open extraction job per session, one running rescore per tenant.
 CREATE UNIQUE INDEX job_open_extraction_key ON job (tenant_id, subject_id) WHERE kind = 'EXTRACTION' AND status IN ('QUEUED', 'RUNNING');
 CREATE UNIQUE INDEX job_running_rescore_key ON job (tenant_id) WHERE kind = 'RESCORE' AND status = 'RUNNING';
@@ -578,7 +583,10 @@ CREATE TABLE tenant_stream (
   tenant_id uuid PRIMARY KEY REFERENCES tenant (id) ON DELETE CASCADE,
   epoch     integer NOT NULL,
   head      bigint NOT NULL DEFAULT 0,
-  floor     bigint NOT NULL DEFAULT 0
+  floor     bigint NOT NULL DEFAULT 0,
+  -- Sums over the tenant's scopes: see below.
+  documents      bigint NOT NULL DEFAULT 0,
+  document_terms bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
 CREATE TABLE event (
@@ -598,6 +606,59 @@ CREATE TABLE event (
   occurred_at timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, seq)
 );
+
+-- ── Sums over a tenant's scopes ──────────────────────────────────────────────────────────────────────────────
+
+-- Samples of novelty over all scopes of a tenant (SPEC §4.1): how many, their sum, the sum of their squares.
+CREATE TABLE tenant_baseline (
+  tenant_id uuid NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+  model_id  integer NOT NULL REFERENCES embedding_model (id),
+  n         bigint NOT NULL,
+  sum       double precision NOT NULL,
+  squares   double precision NOT NULL,
+  PRIMARY KEY (tenant_id, model_id)
+) WITH (fillfactor = 50);
+
+-- Kept by deferred triggers: they run when the transaction commits, so the rows that all of a tenant's writers share
+-- are locked after everything else, tenant_stream as the events' counter is, and as briefly.
+CREATE FUNCTION count_documents() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  more_documents bigint := coalesce(NEW.documents, 0) - coalesce(OLD.documents, 0);
+  more_terms bigint := coalesce(NEW.document_terms, 0) - coalesce(OLD.document_terms, 0);
+BEGIN
+  IF more_documents <> 0 OR more_terms <> 0 THEN
+    UPDATE tenant_stream SET documents = documents + more_documents, document_terms = document_terms + more_terms
+    WHERE tenant_id = coalesce(NEW.tenant_id, OLD.tenant_id);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER scope_state_counted AFTER INSERT OR UPDATE OR DELETE ON scope_state
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_documents();
+
+CREATE FUNCTION count_samples() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  tenant uuid := coalesce(NEW.tenant_id, OLD.tenant_id);
+  model integer := coalesce(NEW.model_id, OLD.model_id);
+  more_n bigint := coalesce(NEW.n, 0) - coalesce(OLD.n, 0);
+  more_sum double precision := coalesce(NEW.n * NEW.mean, 0) - coalesce(OLD.n * OLD.mean, 0);
+  more_squares double precision :=
+    coalesce(NEW.m2 + NEW.n * NEW.mean * NEW.mean, 0) - coalesce(OLD.m2 + OLD.n * OLD.mean * OLD.mean, 0);
+BEGIN
+  -- In one order for all, whether they append events or not.
+  PERFORM FROM tenant_stream WHERE tenant_id = tenant FOR NO KEY UPDATE;
+  UPDATE tenant_baseline SET n = n + more_n, sum = sum + more_sum, squares = squares + more_squares
+  WHERE tenant_id = tenant AND model_id = model;
+  -- A row that goes with its tenant has none left to be counted in.
+  IF NOT FOUND AND TG_OP <> 'DELETE' THEN
+    INSERT INTO tenant_baseline AS b (tenant_id, model_id, n, sum, squares)
+    VALUES (tenant, model, more_n, more_sum, more_squares)
+    ON CONFLICT (tenant_id, model_id) DO UPDATE
+      SET n = b.n + excluded.n, sum = b.sum + excluded.sum, squares = b.squares + excluded.squares;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER novelty_baseline_counted AFTER INSERT OR UPDATE OR DELETE ON novelty_baseline
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_samples();
 
 -- ── Isolation ────────────────────────────────────────────────────────────────────────────────────────────────
 

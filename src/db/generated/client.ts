@@ -212,6 +212,11 @@ export type Job = Prisma.JobModel
  */
 export type TenantStream = Prisma.TenantStreamModel
 /**
+ * Model TenantBaseline
+ * 
+ */
+export type TenantBaseline = Prisma.TenantBaselineModel
+/**
  * Model Event
  * 
  */

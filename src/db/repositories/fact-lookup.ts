@@ -40,7 +40,7 @@ export interface Lookup {
   readonly tenantBaseline: ScopeFigures['baseline'];
 }
 
-/** Most like facts that are looked at, past their asserted end or not; retired ones are never among them. */
+/** Most like facts that are looked at: live ones, past their asserted end not among them. */
 const ALIKE = 16;
 
 interface Baseline {
@@ -87,12 +87,17 @@ export async function lookUpFacts(
     WITH draft AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         AS r(place int, "scopeId" int, kind text, "textHash" bytea, embedding halfvec, terms int8[], replaces uuid)
+    ), past AS MATERIALIZED (
+      -- before the nearest are cut: those past their asserted end would stand in the way of live ones
+      SELECT f.id FROM fact f
+      WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id IN (SELECT "scopeId" FROM draft)
+        AND f.retired_at IS NULL AND f.valid_to <= ${now}::timestamptz
     ), near AS MATERIALIZED (
       SELECT d.place, e.fact_id, e.distance
       FROM draft d CROSS JOIN LATERAL (
         SELECT e.fact_id, e.embedding <-> d.embedding AS distance FROM fact_embedding e
         WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.scope_id = d."scopeId" AND e.live
-          AND e.fact_id IS DISTINCT FROM d.replaces
+          AND e.fact_id IS DISTINCT FROM d.replaces AND e.fact_id NOT IN (SELECT id FROM past)
         ORDER BY 2, 1 LIMIT ${ALIKE}::int) e
       WHERE d.embedding IS NOT NULL
     ), sharing AS MATERIALIZED (
@@ -101,6 +106,7 @@ export async function lookUpFacts(
         SELECT p.document_id, count(*) AS shared FROM posting p
         WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.term = ANY(d.terms) AND p.scope_id = d."scopeId"
           AND p.document_kind = 'FACT' AND p.live AND p.document_id IS DISTINCT FROM d.replaces
+          AND p.document_id NOT IN (SELECT id FROM past)
         GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${ALIKE}::int) p
       WHERE d.embedding IS NULL
     ), held AS (
@@ -118,21 +124,23 @@ export async function lookUpFacts(
         AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz) AND f.id IS DISTINCT FROM d.replaces
       UNION ALL
       SELECT d.place, h.fact_id, false, h.distance FROM draft d JOIN held h ON h.place = d.place AND h.kind = d.kind
-    ), own AS (
-      SELECT scope_id, n, mean, m2 FROM novelty_baseline
-      WHERE tenant_id = ${unit.tenantId}::uuid AND model_id = ${modelId}::int
-    ), whole AS (
-      -- Chan's formula for merging running variances
-      SELECT sum(n)::int AS n, sum(n * mean) / nullif(sum(n), 0) AS mean, sum(m2) AS within, sum(n * mean * mean) AS squares
-      FROM own
-    ), figures AS (
-      SELECT jsonb_agg(jsonb_build_object('scopeId', w.id, 'characters', coalesce(p.characters, 0), 'n', o.n,
-                                          'mean', o.mean, 'm2', o.m2)) AS scopes
+    ), own AS MATERIALIZED (
+      SELECT w.id AS scope_id, b.n, b.mean, b.m2
       FROM (SELECT DISTINCT "scopeId" AS id FROM draft) w
-      LEFT JOIN own o ON o.scope_id = w.id
+      LEFT JOIN novelty_baseline b ON b.tenant_id = ${unit.tenantId}::uuid AND b.scope_id = w.id AND b.model_id = ${modelId}::int
+    ), whole AS (
+      -- what rounding alone leaves of equal samples is no deviation
+      SELECT t.n, t.sum / nullif(t.n, 0) AS mean,
+        CASE WHEN v.m2 > 1e-12 * t.squares THEN v.m2 ELSE 0 END AS m2
+      FROM tenant_baseline t CROSS JOIN LATERAL (SELECT t.squares - t.sum * t.sum / nullif(t.n, 0) AS m2) v
+      WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.model_id = ${modelId}::int
+    ), figures AS (
+      SELECT jsonb_agg(jsonb_build_object('scopeId', o.scope_id, 'characters', coalesce(p.characters, 0), 'n', o.n,
+                                          'mean', o.mean, 'm2', o.m2)) AS scopes
+      FROM own o
       LEFT JOIN LATERAL (
         SELECT sum(f.characters) AS characters FROM fact f
-        WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = w.id AND f.kind = 'USER_PROFILE'
+        WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = o.scope_id AND f.kind = 'USER_PROFILE'
           AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)) p ON true
     )
     SELECT d.place, c.id, c.exact, f.text, f.recorded_at AS "recordedAt", f.valid_from AS "validFrom", n.distance AS "nearestDistance",
@@ -143,10 +151,10 @@ export async function lookUpFacts(
            s.baseline_mean AS "baselineMean", s.baseline_sigma AS "baselineSigma", s.baseline_origin AS "baselineOrigin",
            s.reaffirmed, s.interest, s.challenge, s.urgency, s.urgency_source AS "urgencySource", s.valence,
            s.valence_source AS "valenceSource", s.arousal, s.arousal_source AS "arousalSource",
-           figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', greatest(0, w.within + w.squares - w.n * w.mean * w.mean)) AS "tenantBaseline"
+           figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', w.m2) AS "tenantBaseline"
     FROM draft d
     CROSS JOIN figures
-    CROSS JOIN whole w
+    LEFT JOIN whole w ON true
     LEFT JOIN nearest n ON n.place = d.place
     LEFT JOIN candidate c ON c.place = d.place
     LEFT JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id

@@ -22,14 +22,28 @@ export async function lockScopes(unit: Unit, owners: readonly ScopeOwner[], at: 
   return lockExisting(unit, owners);
 }
 
+/**
+ * The rows of `scope` s of exactly these owners. "Is none" and "is this one" are told apart here: PostgreSQL serves
+ * neither `IS NOT DISTINCT FROM` nor a choice between the two by an index.
+ */
+export function ownedByOneOf(unit: Unit, owners: readonly ScopeOwner[]): Prisma.Sql {
+  const is = (column: 'agent_id' | 'user_id', id: string | null) =>
+    id === null
+      ? Prisma.sql`s.${Prisma.raw(column)} IS NULL`
+      : Prisma.sql`s.${Prisma.raw(column)} = ${id}::uuid`;
+  const conditions = owners.map(
+    ({ agentId, userId }) =>
+      Prisma.sql`(s.tenant_id = ${unit.tenantId}::uuid AND ${is('agent_id', agentId)} AND ${is('user_id', userId)})`,
+  );
+  return conditions.length === 0 ? Prisma.sql`false` : Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
+}
+
 async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<ScopeRow[]> {
   return unit.tx.$queryRaw<ScopeRow[]>`
     SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId"
     FROM scope s
     JOIN scope_state st ON st.tenant_id = s.tenant_id AND st.scope_id = s.id
-    WHERE s.tenant_id = ${unit.tenantId}::uuid AND EXISTS (
-      SELECT FROM unnest(${owners.map((o) => o.agentId)}::uuid[], ${owners.map((o) => o.userId)}::uuid[]) AS w(agent_id, user_id)
-      WHERE w.agent_id IS NOT DISTINCT FROM s.agent_id AND w.user_id IS NOT DISTINCT FROM s.user_id)
+    WHERE ${ownedByOneOf(unit, owners)}
     ORDER BY s.id
     FOR UPDATE OF st`;
 }
@@ -41,9 +55,7 @@ async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<
 export async function findOrMakeScope(unit: Unit, owner: ScopeOwner, at: Date): Promise<ScopeRow | null> {
   const find = async () => {
     const rows = await unit.tx.$queryRaw<ScopeRow[]>`
-      SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM scope s
-      WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.agent_id IS NOT DISTINCT FROM ${owner.agentId}::uuid
-        AND s.user_id IS NOT DISTINCT FROM ${owner.userId}::uuid`;
+      SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM scope s WHERE ${ownedByOneOf(unit, [owner])}`;
     return rows[0] ?? null;
   };
   const found = await find();

@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/client.js';
+import { ownedByOneOf, type ScopeOwner } from './scopes.js';
 import { armExpressions, type SearchArm, type SearchFilter } from './search-arms.js';
 import type { Unit } from './unit.js';
 
@@ -25,25 +26,30 @@ export async function searchContext(
   unit: Unit,
   context: { readonly agentId: string | null; readonly userId: string | null; readonly agentShared: boolean },
 ): Promise<SearchContext> {
-  const { agentId, userId, agentShared } = context;
+  const { agentId, userId } = context;
   const rows = await unit.tx.$queryRaw<SearchContext[]>`
     SELECT
       (${agentId}::uuid IS NULL OR EXISTS (
         SELECT 1 FROM agent a WHERE a.tenant_id = ${unit.tenantId}::uuid AND a.id = ${agentId}::uuid)) AS "agentKnown",
       (${userId}::uuid IS NULL OR EXISTS (
         SELECT 1 FROM app_user u WHERE u.tenant_id = ${unit.tenantId}::uuid AND u.id = ${userId}::uuid)) AS "userKnown",
-      array(
-        SELECT s.id FROM scope s WHERE s.tenant_id = ${unit.tenantId}::uuid AND (
-          (s.agent_id IS NULL AND s.user_id IS NULL)
-          OR (s.agent_id = ${agentId}::uuid AND s.user_id IS NULL AND ${agentShared}::boolean)
-          OR (s.agent_id IS NULL AND s.user_id = ${userId}::uuid)
-          OR (s.agent_id = ${agentId}::uuid AND s.user_id = ${userId}::uuid))
-        ORDER BY s.id) AS "scopeIds",
-      coalesce(c.documents, 0)::float8 AS documents, coalesce(c.terms, 0)::float8 AS "documentTerms"
-    FROM (
-      SELECT sum(t.documents) AS documents, sum(t.document_terms) AS terms
-      FROM scope_state t WHERE t.tenant_id = ${unit.tenantId}::uuid) AS c`;
+      array(SELECT s.id FROM scope s WHERE ${ownedByOneOf(unit, visibleOwners(context))} ORDER BY s.id) AS "scopeIds",
+      coalesce(t.documents, 0)::float8 AS documents, coalesce(t.document_terms, 0)::float8 AS "documentTerms"
+    FROM (SELECT) AS one LEFT JOIN tenant_stream t ON t.tenant_id = ${unit.tenantId}::uuid`;
   return rows[0]!;
+}
+
+/** Whose scopes are visible: of nobody, of the agent, of the user, of both. */
+function visibleOwners({
+  agentId,
+  userId,
+  agentShared,
+}: ScopeOwner & { readonly agentShared: boolean }): ScopeOwner[] {
+  const owners: ScopeOwner[] = [{ agentId: null, userId: null }];
+  if (agentId !== null && agentShared) owners.push({ agentId, userId: null });
+  if (userId !== null) owners.push({ agentId: null, userId });
+  if (agentId !== null && userId !== null) owners.push({ agentId, userId });
+  return owners;
 }
 
 /** A fact or message that an arm found, with what ranking needs of it. */

@@ -431,6 +431,7 @@ export const ModelName = {
   ProfileVersion: 'ProfileVersion',
   Job: 'Job',
   TenantStream: 'TenantStream',
+  TenantBaseline: 'TenantBaseline',
   Event: 'Event'
 } as const
 
@@ -447,7 +448,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "event"
+    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2919,6 +2920,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TenantBaseline: {
+      payload: Prisma.$TenantBaselinePayload<ExtArgs>
+      fields: Prisma.TenantBaselineFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TenantBaselineFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TenantBaselineFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        findFirst: {
+          args: Prisma.TenantBaselineFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TenantBaselineFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        findMany: {
+          args: Prisma.TenantBaselineFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>[]
+        }
+        create: {
+          args: Prisma.TenantBaselineCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        createMany: {
+          args: Prisma.TenantBaselineCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TenantBaselineCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>[]
+        }
+        delete: {
+          args: Prisma.TenantBaselineDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        update: {
+          args: Prisma.TenantBaselineUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        deleteMany: {
+          args: Prisma.TenantBaselineDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TenantBaselineUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TenantBaselineUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>[]
+        }
+        upsert: {
+          args: Prisma.TenantBaselineUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantBaselinePayload>
+        }
+        aggregate: {
+          args: Prisma.TenantBaselineAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantBaseline>
+        }
+        groupBy: {
+          args: Prisma.TenantBaselineGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantBaselineGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TenantBaselineCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantBaselineCountAggregateOutputType> | number
+        }
+      }
+    }
     Event: {
       payload: Prisma.$EventPayload<ExtArgs>
       fields: Prisma.EventFieldRefs
@@ -3544,10 +3619,23 @@ export const TenantStreamScalarFieldEnum = {
   tenantId: 'tenantId',
   epoch: 'epoch',
   head: 'head',
-  floor: 'floor'
+  floor: 'floor',
+  documents: 'documents',
+  documentTerms: 'documentTerms'
 } as const
 
 export type TenantStreamScalarFieldEnum = (typeof TenantStreamScalarFieldEnum)[keyof typeof TenantStreamScalarFieldEnum]
+
+
+export const TenantBaselineScalarFieldEnum = {
+  tenantId: 'tenantId',
+  modelId: 'modelId',
+  n: 'n',
+  sum: 'sum',
+  squares: 'squares'
+} as const
+
+export type TenantBaselineScalarFieldEnum = (typeof TenantBaselineScalarFieldEnum)[keyof typeof TenantBaselineScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {
@@ -3913,6 +4001,7 @@ export type GlobalOmitConfig = {
   profileVersion?: Prisma.ProfileVersionOmit
   job?: Prisma.JobOmit
   tenantStream?: Prisma.TenantStreamOmit
+  tenantBaseline?: Prisma.TenantBaselineOmit
   event?: Prisma.EventOmit
 }
 

@@ -85,6 +85,7 @@ export const ModelName = {
   ProfileVersion: 'ProfileVersion',
   Job: 'Job',
   TenantStream: 'TenantStream',
+  TenantBaseline: 'TenantBaseline',
   Event: 'Event'
 } as const
 
@@ -616,10 +617,23 @@ export const TenantStreamScalarFieldEnum = {
   tenantId: 'tenantId',
   epoch: 'epoch',
   head: 'head',
-  floor: 'floor'
+  floor: 'floor',
+  documents: 'documents',
+  documentTerms: 'documentTerms'
 } as const
 
 export type TenantStreamScalarFieldEnum = (typeof TenantStreamScalarFieldEnum)[keyof typeof TenantStreamScalarFieldEnum]
+
+
+export const TenantBaselineScalarFieldEnum = {
+  tenantId: 'tenantId',
+  modelId: 'modelId',
+  n: 'n',
+  sum: 'sum',
+  squares: 'squares'
+} as const
+
+export type TenantBaselineScalarFieldEnum = (typeof TenantBaselineScalarFieldEnum)[keyof typeof TenantBaselineScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {

@@ -30,12 +30,16 @@ export type TenantStreamAvgAggregateOutputType = {
   epoch: number | null
   head: number | null
   floor: number | null
+  documents: number | null
+  documentTerms: number | null
 }
 
 export type TenantStreamSumAggregateOutputType = {
   epoch: number | null
   head: bigint | null
   floor: bigint | null
+  documents: bigint | null
+  documentTerms: bigint | null
 }
 
 export type TenantStreamMinAggregateOutputType = {
@@ -43,6 +47,8 @@ export type TenantStreamMinAggregateOutputType = {
   epoch: number | null
   head: bigint | null
   floor: bigint | null
+  documents: bigint | null
+  documentTerms: bigint | null
 }
 
 export type TenantStreamMaxAggregateOutputType = {
@@ -50,6 +56,8 @@ export type TenantStreamMaxAggregateOutputType = {
   epoch: number | null
   head: bigint | null
   floor: bigint | null
+  documents: bigint | null
+  documentTerms: bigint | null
 }
 
 export type TenantStreamCountAggregateOutputType = {
@@ -57,6 +65,8 @@ export type TenantStreamCountAggregateOutputType = {
   epoch: number
   head: number
   floor: number
+  documents: number
+  documentTerms: number
   _all: number
 }
 
@@ -65,12 +75,16 @@ export type TenantStreamAvgAggregateInputType = {
   epoch?: true
   head?: true
   floor?: true
+  documents?: true
+  documentTerms?: true
 }
 
 export type TenantStreamSumAggregateInputType = {
   epoch?: true
   head?: true
   floor?: true
+  documents?: true
+  documentTerms?: true
 }
 
 export type TenantStreamMinAggregateInputType = {
@@ -78,6 +92,8 @@ export type TenantStreamMinAggregateInputType = {
   epoch?: true
   head?: true
   floor?: true
+  documents?: true
+  documentTerms?: true
 }
 
 export type TenantStreamMaxAggregateInputType = {
@@ -85,6 +101,8 @@ export type TenantStreamMaxAggregateInputType = {
   epoch?: true
   head?: true
   floor?: true
+  documents?: true
+  documentTerms?: true
 }
 
 export type TenantStreamCountAggregateInputType = {
@@ -92,6 +110,8 @@ export type TenantStreamCountAggregateInputType = {
   epoch?: true
   head?: true
   floor?: true
+  documents?: true
+  documentTerms?: true
   _all?: true
 }
 
@@ -186,6 +206,8 @@ export type TenantStreamGroupByOutputType = {
   epoch: number
   head: bigint
   floor: bigint
+  documents: bigint
+  documentTerms: bigint
   _count: TenantStreamCountAggregateOutputType | null
   _avg: TenantStreamAvgAggregateOutputType | null
   _sum: TenantStreamSumAggregateOutputType | null
@@ -216,6 +238,8 @@ export type TenantStreamWhereInput = {
   epoch?: Prisma.IntFilter<"TenantStream"> | number
   head?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
   floor?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
+  documents?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
+  documentTerms?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
 }
 
 export type TenantStreamOrderByWithRelationInput = {
@@ -223,6 +247,8 @@ export type TenantStreamOrderByWithRelationInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 export type TenantStreamWhereUniqueInput = Prisma.AtLeast<{
@@ -233,6 +259,8 @@ export type TenantStreamWhereUniqueInput = Prisma.AtLeast<{
   epoch?: Prisma.IntFilter<"TenantStream"> | number
   head?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
   floor?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
+  documents?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
+  documentTerms?: Prisma.BigIntFilter<"TenantStream"> | bigint | number
 }, "tenantId">
 
 export type TenantStreamOrderByWithAggregationInput = {
@@ -240,6 +268,8 @@ export type TenantStreamOrderByWithAggregationInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
   _count?: Prisma.TenantStreamCountOrderByAggregateInput
   _avg?: Prisma.TenantStreamAvgOrderByAggregateInput
   _max?: Prisma.TenantStreamMaxOrderByAggregateInput
@@ -255,6 +285,8 @@ export type TenantStreamScalarWhereWithAggregatesInput = {
   epoch?: Prisma.IntWithAggregatesFilter<"TenantStream"> | number
   head?: Prisma.BigIntWithAggregatesFilter<"TenantStream"> | bigint | number
   floor?: Prisma.BigIntWithAggregatesFilter<"TenantStream"> | bigint | number
+  documents?: Prisma.BigIntWithAggregatesFilter<"TenantStream"> | bigint | number
+  documentTerms?: Prisma.BigIntWithAggregatesFilter<"TenantStream"> | bigint | number
 }
 
 export type TenantStreamCreateInput = {
@@ -262,6 +294,8 @@ export type TenantStreamCreateInput = {
   epoch: number
   head?: bigint | number
   floor?: bigint | number
+  documents?: bigint | number
+  documentTerms?: bigint | number
 }
 
 export type TenantStreamUncheckedCreateInput = {
@@ -269,6 +303,8 @@ export type TenantStreamUncheckedCreateInput = {
   epoch: number
   head?: bigint | number
   floor?: bigint | number
+  documents?: bigint | number
+  documentTerms?: bigint | number
 }
 
 export type TenantStreamUpdateInput = {
@@ -276,6 +312,8 @@ export type TenantStreamUpdateInput = {
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   floor?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type TenantStreamUncheckedUpdateInput = {
@@ -283,6 +321,8 @@ export type TenantStreamUncheckedUpdateInput = {
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   floor?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type TenantStreamCreateManyInput = {
@@ -290,6 +330,8 @@ export type TenantStreamCreateManyInput = {
   epoch: number
   head?: bigint | number
   floor?: bigint | number
+  documents?: bigint | number
+  documentTerms?: bigint | number
 }
 
 export type TenantStreamUpdateManyMutationInput = {
@@ -297,6 +339,8 @@ export type TenantStreamUpdateManyMutationInput = {
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   floor?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type TenantStreamUncheckedUpdateManyInput = {
@@ -304,6 +348,8 @@ export type TenantStreamUncheckedUpdateManyInput = {
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   floor?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documents?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  documentTerms?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type TenantStreamCountOrderByAggregateInput = {
@@ -311,12 +357,16 @@ export type TenantStreamCountOrderByAggregateInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 export type TenantStreamAvgOrderByAggregateInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 export type TenantStreamMaxOrderByAggregateInput = {
@@ -324,6 +374,8 @@ export type TenantStreamMaxOrderByAggregateInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 export type TenantStreamMinOrderByAggregateInput = {
@@ -331,12 +383,16 @@ export type TenantStreamMinOrderByAggregateInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 export type TenantStreamSumOrderByAggregateInput = {
   epoch?: Prisma.SortOrder
   head?: Prisma.SortOrder
   floor?: Prisma.SortOrder
+  documents?: Prisma.SortOrder
+  documentTerms?: Prisma.SortOrder
 }
 
 
@@ -346,6 +402,8 @@ export type TenantStreamSelect<ExtArgs extends runtime.Types.Extensions.Internal
   epoch?: boolean
   head?: boolean
   floor?: boolean
+  documents?: boolean
+  documentTerms?: boolean
 }, ExtArgs["result"]["tenantStream"]>
 
 export type TenantStreamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -353,6 +411,8 @@ export type TenantStreamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   epoch?: boolean
   head?: boolean
   floor?: boolean
+  documents?: boolean
+  documentTerms?: boolean
 }, ExtArgs["result"]["tenantStream"]>
 
 export type TenantStreamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -360,6 +420,8 @@ export type TenantStreamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   epoch?: boolean
   head?: boolean
   floor?: boolean
+  documents?: boolean
+  documentTerms?: boolean
 }, ExtArgs["result"]["tenantStream"]>
 
 export type TenantStreamSelectScalar = {
@@ -367,9 +429,11 @@ export type TenantStreamSelectScalar = {
   epoch?: boolean
   head?: boolean
   floor?: boolean
+  documents?: boolean
+  documentTerms?: boolean
 }
 
-export type TenantStreamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "epoch" | "head" | "floor", ExtArgs["result"]["tenantStream"]>
+export type TenantStreamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "epoch" | "head" | "floor" | "documents" | "documentTerms", ExtArgs["result"]["tenantStream"]>
 
 export type $TenantStreamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "TenantStream"
@@ -379,6 +443,8 @@ export type $TenantStreamPayload<ExtArgs extends runtime.Types.Extensions.Intern
     epoch: number
     head: bigint
     floor: bigint
+    documents: bigint
+    documentTerms: bigint
   }, ExtArgs["result"]["tenantStream"]>
   composites: {}
 }
@@ -806,6 +872,8 @@ export interface TenantStreamFieldRefs {
   readonly epoch: Prisma.FieldRef<"TenantStream", 'Int'>
   readonly head: Prisma.FieldRef<"TenantStream", 'BigInt'>
   readonly floor: Prisma.FieldRef<"TenantStream", 'BigInt'>
+  readonly documents: Prisma.FieldRef<"TenantStream", 'BigInt'>
+  readonly documentTerms: Prisma.FieldRef<"TenantStream", 'BigInt'>
 }
     
 
