@@ -2,7 +2,7 @@ import { hexOf } from '../content/index.js';
 import { Prisma } from '../generated/client.js';
 import { type Range, rangeCondition, type TimeAxes, timeCondition } from './conditions.js';
 import { FACT_COLUMNS, type FactRecord, type FactRow, toFactRecord } from './fact-records.js';
-import type { ScopeOwner } from './scopes.js';
+import { ownedByOneOf, type ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** Ids of the facts whose shortId begins with this prefix: two are enough to know that it is ambiguous, per owner. */
@@ -14,20 +14,22 @@ export async function factIdsByShortId(unit: Unit, prefix: string): Promise<stri
   return rows.map((row) => row.id);
 }
 
-/** The live facts of one kind in exactly this scope, oldest first. */
+/** The live facts of one kind that a caller with this context sees (SPEC §1 visibility), oldest first. */
 export async function liveFactsOf(
   unit: Unit,
-  owner: ScopeOwner,
+  context: ScopeOwner,
   kind: string,
   now: Date,
 ): Promise<FactRecord[]> {
+  const agents = context.agentId === null ? [null] : [null, context.agentId];
+  const users = context.userId === null ? [null] : [null, context.userId];
+  const owners = agents.flatMap((agentId) => users.map((userId) => ({ agentId, userId })));
   const rows = await unit.tx.$queryRaw<FactRow[]>`
     SELECT ${FACT_COLUMNS}
     FROM fact f
     JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
-    JOIN scope sc ON sc.tenant_id = f.tenant_id AND sc.id = f.scope_id
     WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.kind = ${kind}::text
-      AND sc.agent_id IS NOT DISTINCT FROM ${owner.agentId}::uuid AND sc.user_id IS NOT DISTINCT FROM ${owner.userId}::uuid
+      AND f.scope_id IN (SELECT s.id FROM scope s WHERE ${ownedByOneOf(unit, owners)})
       AND ${timeCondition({ now })}
     ORDER BY f.recorded_at, f.id`;
   return rows.map((row) => toFactRecord(unit, row));
@@ -61,26 +63,35 @@ export interface FactPage {
   readonly descending: boolean;
 }
 
-const ORDER_VALUE: Record<FactOrderField, Prisma.Sql> = {
+/** By the columns themselves, which indexes hold: times are kept in whole milliseconds, so a cursor's number is exact. */
+const ORDER_COLUMN: Record<FactOrderField, Prisma.Sql> = {
   IMPORTANCE: Prisma.sql`s.current`,
-  RECORDED_AT: Prisma.sql`(extract(epoch FROM f.recorded_at) * 1000)::float8`,
-  VALID_FROM: Prisma.sql`(extract(epoch FROM f.valid_from) * 1000)::float8`,
+  RECORDED_AT: Prisma.sql`f.recorded_at`,
+  VALID_FROM: Prisma.sql`f.valid_from`,
 };
+
+/** Times that PostgreSQL can hold: a cursor's number may be anything. */
+const LEAST_MS = -2e14;
+const MOST_MS = 8.64e15;
 
 /** A page of facts in a total order. One statement. */
 export async function listFacts(unit: Unit, filter: FactListFilter, page: FactPage): Promise<FactRecord[]> {
-  const value = ORDER_VALUE[page.orderBy];
+  const column = ORDER_COLUMN[page.orderBy];
+  const numberOf = ([value]: readonly [number, string]) =>
+    page.orderBy === 'IMPORTANCE'
+      ? Prisma.sql`${value}::float8`
+      : Prisma.sql`to_timestamp(${Math.min(MOST_MS, Math.max(LEAST_MS, value))}::float8 / 1000)`;
   const forward = page.descending !== page.backward ? Prisma.sql`DESC` : Prisma.sql`ASC`;
   const beyond = (key: FactPage['after'], greater: boolean) => {
     if (!key) return Prisma.sql`true`;
     const operator = greater ? Prisma.sql`>` : Prisma.sql`<`;
-    return Prisma.sql`(${value}, f.id) ${operator} (${key[0]}::float8, ${key[1]}::uuid)`;
+    return Prisma.sql`(${column}, f.id) ${operator} (${numberOf(key)}, ${key[1]}::uuid)`;
   };
   const rows = await unit.tx.$queryRaw<FactRow[]>`
     SELECT ${FACT_COLUMNS}
     FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
     WHERE ${matching(unit, filter)} AND ${beyond(page.after, !page.descending)} AND ${beyond(page.before, page.descending)}
-    ORDER BY ${value} ${forward}, f.id ${forward}
+    ORDER BY ${column} ${forward}, f.id ${forward}
     LIMIT ${page.limit + 1}::int`;
   return rows.map((row) => toFactRecord(unit, row));
 }
