@@ -56,11 +56,11 @@ export interface FeedTimings {
   readonly checkpointMs: number;
   /** How old the knowledge may be that an actor may listen, when something is delivered to it: 1,000. */
   readonly standingMs: number;
-  /** How often that is asked while nothing is delivered: 5,000. */
+  /** How often that is asked while nothing is delivered: 1,500. */
   readonly idleCheckMs: number;
 }
 
-const TIMINGS: FeedTimings = { pollMs: 1_500, checkpointMs: 15_000, standingMs: 1_000, idleCheckMs: 5_000 };
+const TIMINGS: FeedTimings = { pollMs: 1_500, checkpointMs: 15_000, standingMs: 1_000, idleCheckMs: 1_500 };
 
 /** Most events per statement. */
 const PAGE = 500;
