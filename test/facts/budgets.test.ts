@@ -2,16 +2,15 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LineExtractor } from '../extraction/line-extractor.js';
 import { type TestApp, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { accepted, callersOf, refused, TestClock } from './support.js';
-import { snapshot } from './tables.js';
+import { seeingClient, snapshot } from './tables.js';
 
 const clock = new TestClock();
 let salient: TestApp;
 let owner: pg.Client;
 beforeAll(async () => {
   salient = await testApp({ now: clock.now, extractor: new LineExtractor() });
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 afterAll(async () => {
   await owner?.end();

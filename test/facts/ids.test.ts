@@ -1,15 +1,14 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { type Caller, callersOf, type FactView, refused, uuidOf } from './support.js';
-import { snapshot } from './tables.js';
+import { seeingClient, snapshot } from './tables.js';
 
 let salient: TestApp;
 let owner: pg.Client;
 beforeAll(async () => {
   salient = await testApp();
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 afterAll(async () => {
   await owner?.end();

@@ -245,7 +245,7 @@ export class Caller {
   }
 
   async history(id: string): Promise<FactView[]> {
-    const query = `query ($id: ID!) { fact(id: $id) { history(first: 100) { edges { node { ${FACT} } } } } }`;
+    const query = `query ($id: ID!) { fact(id: $id) { history(first: 20) { edges { node { ${FACT} } } } } }`;
     const { fact } = await this.query<{ fact: { history: { edges: { node: FactView }[] } } }>(query, { id });
     return fact.history.edges.map((edge) => edge.node);
   }

@@ -1,6 +1,23 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { inject } from 'vitest';
 import type { TestTenant } from '../support/app.js';
+import { databaseOn, ownerClient } from '../support/database.js';
 import { uuidOf } from './support.js';
+
+/**
+ * A connection that sees the rows of all tenants. Row-level security is forced on owners too: on a server it is that of
+ * the superuser, where the tests are given one.
+ */
+export async function seeingClient(): Promise<pg.Client> {
+  const superuser = process.env['SALIENT_TEST_SUPERUSER_URL'];
+  const { kind, connection } = inject('salientDatabase');
+  if (kind === 'embedded' || superuser === undefined || connection.connectionString === undefined)
+    return ownerClient();
+  const database = new URL(connection.connectionString).pathname.slice(1);
+  const client = new pg.Client({ connectionString: databaseOn(superuser, database) });
+  await client.connect();
+  return client;
+}
 
 /** Names of the tables that have rows of tenants. */
 export async function tenantTables(owner: pg.Client): Promise<string[]> {

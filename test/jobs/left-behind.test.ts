@@ -3,9 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createJobRunner, type JobRunner } from '../../src/jobs/index.js';
 import { LineExtractor, until } from '../extraction/line-extractor.js';
 import { callersOf, TestClock, uuidOf } from '../facts/support.js';
-import { eventsOf } from '../facts/tables.js';
+import { eventsOf, seeingClient } from '../facts/tables.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 
 // In a past of its own: what other test files have to do is not due by this clock.
 const clock = new TestClock('2001-01-01T00:00:00.000Z');
@@ -15,7 +14,7 @@ let owner: pg.Client;
 const runners: JobRunner[] = [];
 beforeAll(async () => {
   salient = await testApp({ now: clock.now, extractor });
-  owner = await ownerClient();
+  owner = await seeingClient();
 });
 beforeEach(() => {
   extractor.before = () => {};
