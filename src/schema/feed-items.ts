@@ -1,5 +1,5 @@
 import type { EVENT_TYPES, EventRecord, EventType, FeedEntry, IMPORTANCE_CAUSES } from '../events/index.js';
-import type { ActorKind } from '../tenancy/index.js';
+import type { Actor, ActorKind } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { tenantActorOf } from './context.js';
 import { Fact, loadFact } from './facts.js';
@@ -70,6 +70,12 @@ const EventActorKind = builder.enumType('EventActorKind', {
   } satisfies Record<ActorKind | 'SYSTEM', object>,
 });
 
+/** Agents are not told of one another, nor are users: here as in the lists of both. */
+function isHidden(reader: Actor, actorKind: string, actorId: string): boolean {
+  if (reader.kind !== 'AGENT' && reader.kind !== 'USER') return false;
+  return actorKind === reader.kind && actorId !== reader.id;
+}
+
 const EventActor = builder.objectRef<EventRecord>('EventActor').implement({
   description: 'Who caused an event.',
   fields: (t) => ({
@@ -81,9 +87,11 @@ const EventActor = builder.objectRef<EventRecord>('EventActor').implement({
     id: t.id({
       nullable: true,
       description:
-        'Global id of the agent or user, or of the key of an administrator; null for the bootstrap key of the platform and for Salient itself.',
-      resolve: ({ actorKind, actorId }) =>
-        actorId === null ? null : toGlobalId(ACTOR_TYPES[actorKind as ActorKind], actorId),
+        'Global id of the agent or user, or of the key of an administrator; null for the bootstrap key of the platform, for Salient itself, and where an agent reads of another agent or a user of another user.',
+      resolve: ({ actorKind, actorId }, _args, context) =>
+        actorId === null || isHidden(tenantActorOf(context), actorKind, actorId)
+          ? null
+          : toGlobalId(ACTOR_TYPES[actorKind as ActorKind], actorId),
     }),
   }),
 });
