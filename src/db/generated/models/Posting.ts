@@ -266,7 +266,7 @@ export type PostingOrderByWithRelationInput = {
 }
 
 export type PostingWhereUniqueInput = Prisma.AtLeast<{
-  tenantId_term_documentId?: Prisma.PostingTenantIdTermDocumentIdCompoundUniqueInput
+  tenantId_term_scopeId_documentId?: Prisma.PostingTenantIdTermScopeIdDocumentIdCompoundUniqueInput
   AND?: Prisma.PostingWhereInput | Prisma.PostingWhereInput[]
   OR?: Prisma.PostingWhereInput[]
   NOT?: Prisma.PostingWhereInput | Prisma.PostingWhereInput[]
@@ -278,7 +278,7 @@ export type PostingWhereUniqueInput = Prisma.AtLeast<{
   frequency?: Prisma.IntFilter<"Posting"> | number
   length?: Prisma.IntFilter<"Posting"> | number
   live?: Prisma.BoolFilter<"Posting"> | boolean
-}, "tenantId_term_documentId">
+}, "tenantId_term_scopeId_documentId">
 
 export type PostingOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
@@ -387,9 +387,10 @@ export type PostingUncheckedUpdateManyInput = {
   live?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
-export type PostingTenantIdTermDocumentIdCompoundUniqueInput = {
+export type PostingTenantIdTermScopeIdDocumentIdCompoundUniqueInput = {
   tenantId: string
   term: bigint | number
+  scopeId: number
   documentId: string
 }
 
