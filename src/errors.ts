@@ -13,7 +13,6 @@ export type ErrorCode =
   | 'FORBIDDEN'
   | 'LIMIT_EXCEEDED'
   | 'CURSOR_EXPIRED'
-  | 'SUBSCRIPTION_LAGGED'
   | 'UNAVAILABLE';
 
 /** Path of the input at fault, from the mutation's input object on: `['target', 'id']`. */

@@ -33,11 +33,3 @@ export interface NewEvent {
   readonly oldValue?: number;
   readonly newValue?: number;
 }
-
-/** An event as stored. */
-export interface StoredEvent extends NewEvent {
-  readonly seq: bigint;
-  readonly actorKind: string;
-  readonly actorId: string | null;
-  readonly occurredAt: Date;
-}

@@ -6,7 +6,6 @@ export {
   IMPORTANCE_CAUSES,
   type ImportanceCause,
   type NewEvent,
-  type StoredEvent,
 } from './event-types.js';
 export { createEventFeed, type EventFeed, type FeedTimings, type FollowOptions } from './feed.js';
 export type { FeedEntry } from './follower.js';
