@@ -4,6 +4,7 @@ import {
   type FactListFilter,
   type FactOrderField,
   type FactPage,
+  type FactRecord,
   listFacts,
   lockScopes,
   lookUpFacts,
@@ -56,8 +57,16 @@ describe('a list of facts by time', () => {
         const seen: string[] = [];
         let after: FactPage['after'] = null;
         for (;;) {
-          const page = { limit: 1, after, before: null, backward: false, orderBy, descending };
-          const [row] = await tenant.run((unit) => listFacts(unit, ALL, page));
+          const page: FactPage = {
+            limit: 1,
+            after,
+            before: null,
+            backward: false,
+            orderBy,
+            descending,
+          };
+          const rows: readonly FactRecord[] = await tenant.run((unit) => listFacts(unit, ALL, page));
+          const [row] = rows;
           if (!row) return seen;
           seen.push(row.id);
           after = [(orderBy === 'RECORDED_AT' ? row.recordedAt : row.validFrom).getTime(), row.id];
