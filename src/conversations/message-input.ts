@@ -1,9 +1,10 @@
 import { contentOf, type NewMessage } from '../db/index.js';
+import { embedLeniently } from '../embedding/index.js';
 import { BadInputError, type InputPath } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import { checkOptionalName, type TenantContext } from '../tenancy/index.js';
-import { analyzeDocument, scanMessage } from '../text/index.js';
+import { analyzeDocument, countCharacters, scanMessage } from '../text/index.js';
 
 export interface MessageInput {
   readonly role: 'USER' | 'ASSISTANT' | 'SYSTEM' | 'TOOL';
@@ -13,7 +14,7 @@ export interface MessageInput {
   readonly sentAt?: Date | null;
 }
 
-/** Most messages of one append, and the longest content of one, in characters. */
+/** Most messages of one append, and the longest content of one, in characters (Unicode code points). */
 export const MAX_MESSAGES = 200;
 export const MAX_MESSAGE_CHARACTERS = 32_000;
 const MAX_APPEND_CHARACTERS = 1_000_000;
@@ -27,7 +28,7 @@ export function checkMessages(messages: readonly MessageInput[]): MessageInput[]
   if (messages.length === 0 || messages.length > MAX_MESSAGES) {
     throw new BadInputError(`messages must be 1 to ${MAX_MESSAGES}, not ${messages.length}`, ['messages']);
   }
-  const total = messages.reduce((sum, message) => sum + message.content.length, 0);
+  const total = messages.reduce((sum, message) => sum + countCharacters(message.content), 0);
   if (total > MAX_APPEND_CHARACTERS) {
     throw new BadInputError(
       `messages must have at most ${MAX_APPEND_CHARACTERS} characters together, not ${total}`,
@@ -38,9 +39,10 @@ export function checkMessages(messages: readonly MessageInput[]): MessageInput[]
     const path = ['messages', index, 'content'];
     const content = message.content.normalize('NFC');
     if (content.trim() === '') throw new BadInputError('content must not be blank', path);
-    if (content.length > MAX_MESSAGE_CHARACTERS) {
+    const characters = countCharacters(content);
+    if (characters > MAX_MESSAGE_CHARACTERS) {
       throw new BadInputError(
-        `content must have at most ${MAX_MESSAGE_CHARACTERS} characters, not ${content.length}`,
+        `content must have at most ${MAX_MESSAGE_CHARACTERS} characters, not ${characters}`,
         path,
       );
     }
@@ -67,31 +69,40 @@ export function checkNamed(value: string | null | undefined, field: string, path
   }
 }
 
-/** Computes flags, terms and vectors of checked messages, outside of any transaction. */
+/**
+ * Computes flags, terms and vectors of checked messages, outside of any transaction. A message at which the encoder
+ * fails has no vector: it is kept, and found by its words.
+ */
 export async function prepareMessages(
-  deps: Pick<Services, 'embedding'>,
+  deps: Pick<Services, 'embedding' | 'log'>,
   tenant: TenantContext,
   messages: readonly MessageInput[],
 ): Promise<NewMessage[]> {
   const content = contentOf(tenant.hashKey);
   // With its speaker a turn is found twice as well: "I" and "you" are somebody then.
-  const windows = await deps.embedding.embedWindows(
-    messages.map(({ speaker, content }) => (speaker ? `${speaker}: ${content}` : content)),
+  const spoken = messages.map(({ speaker, content }) => (speaker ? `${speaker}: ${content}` : content));
+  const { vectors, failed, code } = await embedLeniently(spoken, (texts) =>
+    deps.embedding.embedWindows(texts),
   );
+  if (failed > 0)
+    deps.log.warn(
+      { tenantId: tenant.id, messages: failed, code },
+      'the encoder failed: messages are kept without vectors',
+    );
   return messages.map((message, index) => {
     const { terms, length } = analyzeDocument(message.content);
     return {
       id: newId(),
       role: message.role,
       content: message.content,
-      characters: message.content.length,
+      characters: countCharacters(message.content),
       speaker: message.speaker ?? null,
       externalId: message.externalId ?? null,
-      flags: scanMessage(message.content),
+      flags: [...new Set([...scanMessage(message.content), ...scanMessage(message.speaker ?? '')])],
       sentAt: message.sentAt ?? null,
       terms: terms.map(({ term, count }) => ({ term: content.term(term), count })),
       length,
-      windows: windows[index] ?? [],
+      windows: vectors[index] ?? [],
     };
   });
 }

@@ -2,6 +2,7 @@ import { BundledEmbeddingProvider } from './bundled.js';
 import { FakeEmbeddingProvider } from './fake.js';
 import type { EmbeddingConfig, EmbeddingProvider } from './provider.js';
 
+export { embedLeniently } from './embed-leniently.js';
 export { EmbeddingError, type EmbeddingErrorCode } from './errors.js';
 export type { EmbeddingConfig, EmbeddingProvider } from './provider.js';
 export {

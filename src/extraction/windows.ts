@@ -1,3 +1,5 @@
+import { countCharacters } from '../text/index.js';
+
 /** What a window may hold (SPEC §2.2). */
 export const WINDOW_MESSAGES = 50;
 export const WINDOW_CHARACTERS = 24_000;
@@ -11,23 +13,24 @@ export function cutWindows<M extends { readonly content: string }>(messages: rea
   let window: M[] = [];
   let characters = 0;
   for (const message of messages) {
-    const full = window.length === WINDOW_MESSAGES || characters + message.content.length > WINDOW_CHARACTERS;
+    const length = countCharacters(message.content);
+    const full = window.length === WINDOW_MESSAGES || characters + length > WINDOW_CHARACTERS;
     if (full && window.length > 0) {
       windows.push(window);
       window = [];
       characters = 0;
     }
     window.push(message);
-    characters += message.content.length;
+    characters += length;
   }
   if (window.length > 0) windows.push(window);
   return windows;
 }
 
 /**
- * As many of these messages as end with a run, so that a run's outcome is known at the end of a round.
+ * As many of these messages as end with a run, so that a run's outcome is known at the end of a round; all of them
+ * where the first run is longer.
  * @param messages in order, the first of what is left to mine
- * @param runs none of them longer than the messages
  */
 export function cutRound<M extends { readonly seq: number }>(
   messages: readonly M[],

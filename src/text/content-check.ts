@@ -3,6 +3,7 @@
  * are kept whatever they hold.
  */
 
+import { countCharacters } from './characters.js';
 import { scanForms } from './scan-form.js';
 import { LINE_THREATS, WORD_THREATS } from './threat-patterns.js';
 import { destroysSystem, hasCredentialUrl, hasEncodedPayload, runsDownload } from './threat-shell.js';
@@ -83,9 +84,7 @@ function refuse(category: Exclude<RefusalCategory, 'TOO_LONG'>): Refusal {
 function isLongerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   if (text.length > 2 * limit) return true;
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count > limit;
+  return countCharacters(text) > limit;
 }
 
 /** Lazy, so that a write stops at the first. */

@@ -1,4 +1,5 @@
 /** What is read from a text, without database or clock: its words, what may not be stored, its tone, its sameness. */
+export { countCharacters } from './characters.js';
 export { checkContent, type Refusal, type RefusalCategory, scanMessage } from './content-check.js';
 export { DuplicateIndex } from './duplicate-index.js';
 export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';

@@ -125,7 +125,7 @@ export async function scopesOfSources(unit: Unit, factId: string): Promise<Scope
 async function redactSourceMessages(unit: Unit, factId: string, at: Date): Promise<number> {
   const rows = await unit.tx.$queryRaw<{ redacted: number }[]>`
     WITH redacted AS (
-      UPDATE message m SET content = ${unit.content.seal('')}::bytea, characters = 0, redacted_at = ${at}::timestamptz
+      UPDATE message m SET content = ${unit.content.seal('')}::bytea, speaker = NULL, characters = 0, redacted_at = ${at}::timestamptz
       FROM fact_source fs
       WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid AND m.tenant_id = fs.tenant_id
         AND m.id = fs.message_id AND m.redacted_at IS NULL
