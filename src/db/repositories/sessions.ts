@@ -1,6 +1,6 @@
 import { Prisma } from '../generated/client.js';
 import { type Range, rangeCondition } from './conditions.js';
-import { type IdPage, idPage } from './members.js';
+import type { IdPage } from './members.js';
 import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
@@ -17,38 +17,21 @@ export interface SessionRow extends ScopeOwner {
   readonly updatedAt: Date;
 }
 
-const COLUMNS = {
-  id: true,
-  scopeId: true,
-  agentId: true,
-  userId: true,
-  externalId: true,
-  lastSeq: true,
-  minedSeq: true,
-  createdAt: true,
-  updatedAt: true,
-} as const;
-
 export async function sessionsByIds(unit: Unit, ids: readonly string[]): Promise<SessionRow[]> {
-  return unit.tx.session.findMany({
-    where: { tenantId: unit.tenantId, id: { in: [...ids] } },
-    select: COLUMNS,
-  });
+  return unit.tx.$queryRaw<SessionRow[]>`
+    SELECT ${SESSION_COLUMNS} FROM session s
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.id = ANY(${[...ids]}::uuid[])`;
 }
 
 /** Sessions in the order of their ids, which is that of their creation, within a reader's range. */
 export async function listSessions(unit: Unit, page: IdPage, range: Range): Promise<SessionRow[]> {
-  const { AND, ...rest } = idPage(page);
-  const owner: Prisma.SessionWhereInput = range.agentId
-    ? { OR: [{ agentId: null }, { agentId: range.agentId }] }
-    : range.userId
-      ? { OR: [{ userId: range.userId }, { userId: null, agentId: null }] }
-      : {};
-  return unit.tx.session.findMany({
-    where: { tenantId: unit.tenantId, AND: [...AND, owner] },
-    ...rest,
-    select: COLUMNS,
-  });
+  const { after, before, backward, limit } = page;
+  return unit.tx.$queryRaw<SessionRow[]>`
+    SELECT ${SESSION_COLUMNS} FROM session s
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${rangeCondition('s', range)}
+      ${after === null ? Prisma.empty : Prisma.sql`AND s.id > ${after}::uuid`}
+      ${before === null ? Prisma.empty : Prisma.sql`AND s.id < ${before}::uuid`}
+    ORDER BY s.id ${backward ? Prisma.sql`DESC` : Prisma.sql`ASC`} LIMIT ${limit + 1}::int`;
 }
 
 /** The session with this id, its row locked against other appends and runs. */
@@ -70,7 +53,7 @@ export async function openSession(
     INSERT INTO session AS s (tenant_id, id, scope_id, agent_id, user_id, external_id, created_at, updated_at)
     VALUES (${unit.tenantId}::uuid, ${session.id}::uuid, ${session.scopeId}::int, ${session.agentId}::uuid,
             ${session.userId}::uuid, ${session.externalId}::text, ${at}::timestamptz, ${at}::timestamptz)
-    ON CONFLICT (tenant_id, scope_id, external_id) DO UPDATE SET updated_at = excluded.updated_at
+    ON CONFLICT (tenant_id, scope_id, external_id) DO UPDATE SET external_id = s.external_id
     RETURNING ${SESSION_COLUMNS}`;
   return rows[0] as SessionRow;
 }
