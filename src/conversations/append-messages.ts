@@ -21,6 +21,7 @@ import {
   idempotencyKeyOf,
   once,
   readRange,
+  repeatedReply,
   resolveContext,
   retryOnSameKey,
   type TenantActor,
@@ -58,7 +59,10 @@ export interface AppendResult {
   } | null;
 }
 
-type Deps = Pick<Services, 'config' | 'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'jobs' | 'now'>;
+type Deps = Pick<
+  Services,
+  'config' | 'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'jobs' | 'log' | 'now'
+>;
 
 /** A type, not an interface: it is stored as a reply. */
 type Appended = { sessionId: string; messageIds: string[]; runId: string | null; status: string };
@@ -74,9 +78,26 @@ export async function appendMessages(
 ): Promise<AppendResult> {
   const now = deps.now();
   const key = idempotencyKeyOf(actor, 'appendMessages', input.idempotencyKey, input);
-  const checked = checkMessages(input.messages);
-  const prepared = await prepareMessages(deps, actor.tenant, checked);
-  const appended = await retryOnSameKey(() =>
+  const appended =
+    (await repeatedReply<Appended>(deps, actor.tenant, key)) ??
+    (await keepMessages(deps, actor, input, key, now));
+  const { sessionId, messageIds, runId, status } = appended;
+  if (!runId) return { sessionId, messageIds, extraction: null };
+  if (status !== 'PENDING')
+    return { sessionId, messageIds, extraction: { runId, status, factIds: [], refused: [] } };
+  const outcome = await deps.jobs.extract(actor.tenant, sessionId, runId, input.extract === 'NOW');
+  return { sessionId, messageIds, extraction: { runId, ...outcome } };
+}
+
+async function keepMessages(
+  deps: Deps,
+  actor: TenantActor,
+  input: AppendMessagesInput,
+  key: ReturnType<typeof idempotencyKeyOf>,
+  now: Date,
+): Promise<Appended> {
+  const prepared = await prepareMessages(deps, actor.tenant, checkMessages(input.messages));
+  return retryOnSameKey(() =>
     inTenant(deps.db, actor.tenant, (unit) =>
       once(unit, key, now, async () => {
         const reply = await append(unit, deps, actor, input, prepared, now);
@@ -84,12 +105,6 @@ export async function appendMessages(
       }),
     ),
   );
-  const { sessionId, messageIds, runId, status } = appended;
-  if (!runId) return { sessionId, messageIds, extraction: null };
-  if (status !== 'PENDING')
-    return { sessionId, messageIds, extraction: { runId, status, factIds: [], refused: [] } };
-  const outcome = await deps.jobs.extract(actor.tenant, sessionId, runId, input.extract === 'NOW');
-  return { sessionId, messageIds, extraction: { runId, ...outcome } };
 }
 
 async function append(

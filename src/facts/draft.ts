@@ -1,10 +1,18 @@
 import type { Content } from '../db/index.js';
 import { hexOf } from '../db/index.js';
-import type { InputPath } from '../errors.js';
+import { embedLeniently } from '../embedding/index.js';
+import { BadInputError, type InputPath } from '../errors.js';
 import { type OfferedHints, type ResolvedHints, resolveHints } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { factCharacterLimit, type TenantContext } from '../tenancy/index.js';
-import { analyzeDocument, checkContent, type FactKind, normalizeFactText, valenceOf } from '../text/index.js';
+import {
+  analyzeDocument,
+  checkContent,
+  countCharacters,
+  type FactKind,
+  normalizeFactText,
+  valenceOf,
+} from '../text/index.js';
 
 /** Where a fact comes from: an explicit write of a caller, or an extractor. */
 export type FactOrigin = 'CALLER' | 'RULES' | 'OPENAI';
@@ -35,15 +43,10 @@ export interface FactDraft {
   readonly runId?: string | null;
   readonly sourceMessageIds?: readonly string[];
   /**
-   * The live fact that this one replaces: it counts no longer, neither as a neighbour nor in its budget; its pin goes
-   * over to the new one.
+   * The live fact of the same scope that this one replaces: it counts no longer, neither as a neighbour nor in its
+   * budget; its pin goes over to the new one. Not live any more: the draft is refused as TARGET.
    */
-  readonly replaces?: {
-    readonly id: string;
-    readonly kind: string;
-    readonly characters: number;
-    readonly pinned: boolean;
-  } | null;
+  readonly replaces?: { readonly id: string } | null;
 }
 
 /** A draft that passed the checks, with everything that is computed outside of a transaction. */
@@ -78,11 +81,11 @@ export const NAME_CHARACTERS = 200;
 /** Most entities of one fact. */
 export const MAX_ENTITIES = 32;
 
-type Deps = Pick<Services, 'embedding'>;
+type Deps = Pick<Services, 'embedding' | 'log'>;
 
 /**
  * Checks drafts and computes what their write needs: hash, terms, vector, hints (SPEC §2.4, §2.5). No transaction is
- * open meanwhile. One answer for each draft, in order.
+ * open meanwhile. One answer for each draft, in order. A fact at which the encoder fails has no vector.
  */
 export async function prepareFacts(
   deps: Deps,
@@ -95,7 +98,12 @@ export async function prepareFacts(
     return { draft, text, refusal: refusalOf(draft, text, factCharacterLimit(tenant.settings)) };
   });
   const passed = checked.filter((one) => one.refusal === null);
-  const vectors = await deps.embedding.embed(passed.map((one) => one.text));
+  const { vectors, failed, code } = await embedLeniently(
+    passed.map((one) => one.text),
+    (texts) => deps.embedding.embed(texts),
+  );
+  if (failed > 0)
+    deps.log.warn({ tenantId: tenant.id, facts: failed, code }, 'the encoder failed: facts get no vector');
   const vectorOf = new Map(passed.map((one, place) => [one, vectors[place] ?? null]));
   return checked.map((one) => {
     if (one.refusal) return one.refusal;
@@ -117,13 +125,6 @@ export async function prepareFacts(
 /** Whether `prepareFacts` refused a draft. */
 export function isRefusal(result: PreparedFact | DraftRefusal): result is DraftRefusal {
   return 'category' in result;
-}
-
-/** Length of a text as budgets count it: in Unicode code points. */
-export function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }
 
 function refusalOf(draft: FactDraft, text: string, limit: number): DraftRefusal | null {
@@ -163,4 +164,10 @@ function namesOf(content: Content, names: readonly string[]): PreparedFact['enti
     if (!byKey.has(place)) byKey.set(place, { name: trimmed, key });
   }
   return [...byKey.values()];
+}
+
+/** A draft's world times. @throws BadInputError when it ends before it begins */
+export function checkValidity(validFrom: Date | null | undefined, validTo: Date | null | undefined): void {
+  if (validFrom && validTo && validTo <= validFrom)
+    throw new BadInputError('validTo must be after validFrom', ['validTo']);
 }

@@ -1,5 +1,6 @@
 import {
   appendEvents,
+  entitiesOfFacts,
   type FactRecord,
   factsByIds,
   forgetFactRows,
@@ -11,9 +12,9 @@ import type { NewEvent } from '../events/index.js';
 import type { Services } from '../services.js';
 import { audit, changerOf, type TenantActor } from '../tenancy/index.js';
 import { type FactKind, normalizeFactText } from '../text/index.js';
-import { countCharacters } from './draft.js';
 import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
-import { type FactTarget, lockTarget, requireLive } from './target.js';
+import { TARGET_GONE } from './plan.js';
+import { type FactTarget, findTarget, lockTarget, requireLive } from './target.js';
 import { writeFacts } from './write-facts.js';
 
 type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now'>;
@@ -23,16 +24,27 @@ export interface ReplaceInput {
   readonly text: string;
   /** The target's kind when left out. */
   readonly kind?: FactKind | null;
+  readonly subject?: string | null;
+  readonly predicate?: string | null;
+  readonly object?: string | null;
+  /** The target's that are in the new text when left out. */
+  readonly entities?: readonly string[] | null;
 }
 
 /**
- * Supersedes a live fact (SPEC §2.4): it is retired as ENDED and points at its replacement. All or nothing: where the
- * replacement is refused, the old fact stays live. The same text again changes nothing; the text of another live fact
- * makes the target point at that one.
+ * Supersedes a live fact (SPEC §2.4): it is retired as ENDED and points at its replacement, which keeps its agent,
+ * user, tier and pin, and those of its entities that are in the new text. All or nothing: where the replacement is
+ * refused, the old fact stays live. The same text again changes nothing; the text of another live fact makes the target
+ * point at that one.
+ * @throws ConflictError when the target is not live (any more)
  */
 export async function replaceFact(deps: Deps, actor: TenantActor, input: ReplaceInput): Promise<FactRecord> {
   const now = deps.now();
-  const old = await inTenant(deps.db, actor.tenant, (unit) => lockTarget(unit, actor, input.target, now));
+  const { old, entities } = await inTenant(deps.db, actor.tenant, async (unit) => {
+    const found = await findTarget(unit, actor, input.target, now);
+    const named = await entitiesOfFacts(unit, [found.id]);
+    return { old: found, entities: (named.get(found.id) ?? []).map(({ name }) => name) };
+  });
   requireLive(old, now);
   const kind = input.kind ?? (old.kind as FactKind);
   if (kind === old.kind && normalizeFactText(input.text) === normalizeFactText(old.text)) return old;
@@ -44,12 +56,11 @@ export async function replaceFact(deps: Deps, actor: TenantActor, input: Replace
     origin: 'CALLER' as const,
     saidAt: now,
     tier: old.tier as never,
-    replaces: {
-      id: old.id,
-      kind: old.kind,
-      characters: countCharacters(old.text),
-      pinned: old.salience.pinned,
-    },
+    subject: input.subject,
+    predicate: input.predicate,
+    object: input.object,
+    entities: input.entities ?? entities.filter((name) => mentions(input.text, name)),
+    replaces: { id: old.id },
   };
   const prepared = await prepareOne(deps, actor, draft, 'REPLACE');
   return storeOne(deps, actor, prepared, 'REPLACE', () =>
@@ -57,13 +68,26 @@ export async function replaceFact(deps: Deps, actor: TenantActor, input: Replace
       const result = await writeFacts(unit, deps, actor.tenant, [prepared], now);
       const outcome = result.outcomes[0];
       if (!outcome) throw new Error('a write without an outcome');
-      if (outcome.outcome === 'REFUSED') throw new RefusedInTransaction(outcome.refusal);
+      if (outcome.outcome === 'REFUSED') {
+        if (outcome.refusal.category === TARGET_GONE)
+          throw new ConflictError('the fact was retired meanwhile', ['target']);
+        throw new RefusedInTransaction(outcome.refusal);
+      }
       const [fact] = await factsByIds(unit, [outcome.factId]);
       await audit(unit, actor, 'replaceFact', [old.id, outcome.factId], now);
       await appendEvents(unit, result.events, changerOf(actor), now);
       return fact as FactRecord;
     }),
   );
+}
+
+/** Whether a name is in a text as whole words, however it is written. */
+function mentions(text: string, name: string): boolean {
+  const parts = normalizeFactText(text).split(normalizeFactText(name));
+  return parts.some((before, index) => {
+    const after = parts[index + 1];
+    return after !== undefined && !/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after);
+  });
 }
 
 export interface RetireInput {

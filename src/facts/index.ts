@@ -1,3 +1,4 @@
+export type { WriteOutcome } from './collect.js';
 export {
   type DraftRefusal,
   FACT_TIERS,
@@ -19,4 +20,4 @@ export { type MemoryContext, readMemoryContext } from './memory-context.js';
 export { decayOf, exactImportance, pinFact, unpinFact } from './pins.js';
 export { type RememberInput, remember } from './remember.js';
 export { type FactTarget, findFactById } from './target.js';
-export { type WriteOutcome, type WriteResult, writeFacts } from './write-facts.js';
+export { type WriteResult, writeFacts } from './write-facts.js';

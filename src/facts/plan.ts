@@ -19,12 +19,28 @@ export interface PlacedFact {
   readonly found: Pick<LookupResult, 'nearest' | 'forgotten'>;
   /** The live fact that says the same. */
   readonly duplicate: LookupCandidate | null;
+  /** What it replaces; null where that is not live, not of this scope, or where it replaces nothing. */
+  readonly replaced: ReplacedFact | null;
+}
+
+/** A live fact as its replacement takes over from it. */
+export interface ReplacedFact {
+  readonly id: string;
+  readonly scopeId: number;
+  readonly kind: string;
+  readonly characters: number;
+  readonly pinned: boolean;
 }
 
 /** A prepared fact with what was looked up for it: of what is alike, the first that says the same (SPEC §2.4). */
-export function placeFact(prepared: PreparedFact, scopeId: number, found: LookupResult): PlacedFact {
+export function placeFact(
+  prepared: PreparedFact,
+  scopeId: number,
+  found: LookupResult,
+  replaced: ReplacedFact | null,
+): PlacedFact {
   const duplicate = found.candidates.find(({ exact, text }) => exact || isNearDuplicate(text, prepared.text));
-  return { prepared, scopeId, found, duplicate: duplicate ?? null };
+  return { prepared, scopeId, found, duplicate: duplicate ?? null, replaced };
 }
 
 /** What becomes of one statement. `REPEATED` says the same as an earlier statement of the same write. */
@@ -59,15 +75,23 @@ export function planWrite(
   const decisions: (Decision | null)[] = facts.map(() => null);
   const candidates = new Map<number, { place: number; candidate: SequenceCandidate }[]>();
   const accepted = new AcceptedFacts();
+  const replaced = new Set<string>();
   const profileCharacters = new Map(
     figures.scopes.map((scope) => [scope.scopeId, scope.userProfileCharacters]),
   );
 
   facts.forEach((fact, place) => {
     const { prepared, scopeId, duplicate } = fact;
+    if (prepared.draft.replaces) {
+      if (!fact.replaced || replaced.has(fact.replaced.id)) {
+        decisions[place] = { outcome: 'REFUSE', refusal: targetGone };
+        return;
+      }
+    }
     const earlier = accepted.firstLike(fact);
     if (earlier !== undefined) {
       decisions[place] = { outcome: 'REPEATED', of: earlier };
+      if (fact.replaced) replaced.add(fact.replaced.id);
       return;
     }
     const refusal = duplicate ? null : refuse(fact, profileCharacters.get(scopeId) ?? 0, userProfileLimit);
@@ -79,6 +103,7 @@ export function planWrite(
       ? { observation: repetition(fact, duplicate), reaffirms: inputsOf(duplicate) }
       : { observation: observe(fact, accepted, similarity) };
     accepted.add(fact, place);
+    if (fact.replaced) replaced.add(fact.replaced.id);
     const inScope = candidates.get(scopeId) ?? [];
     inScope.push({ place, candidate: { ...candidate, profile: NEUTRAL_PROFILE, hints: prepared.hints } });
     candidates.set(scopeId, inScope);
@@ -113,8 +138,17 @@ export function planWrite(
   return { decisions: decisions as Decision[], baselines };
 }
 
+/** Category of the refusal of a replacement whose target is not live any more, or not of the same scope. */
+export const TARGET_GONE = 'TARGET';
+
+const targetGone: DraftRefusal = {
+  category: TARGET_GONE,
+  reason: 'the fact to replace is not live, or belongs to another agent or user',
+  path: ['target'],
+};
+
 function refuse(
-  { prepared, found }: PlacedFact,
+  { prepared, found, replaced }: PlacedFact,
   profileCharacters: number,
   limit: number,
 ): DraftRefusal | null {
@@ -125,9 +159,8 @@ function refuse(
       path: ['text'],
     };
   }
-  const { replaces } = prepared.draft;
   // Retired first: a replacement of the same size always fits.
-  const current = profileCharacters - (replaces?.kind === 'USER_PROFILE' ? replaces.characters : 0);
+  const current = profileCharacters - (replaced?.kind === 'USER_PROFILE' ? replaced.characters : 0);
   if (prepared.draft.kind === 'USER_PROFILE' && current + prepared.characters > limit) {
     const budget = { group: 'USER_PROFILE', limit, current, requested: prepared.characters };
     return {

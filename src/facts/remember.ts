@@ -17,13 +17,21 @@ import {
   idempotencyKeyOf,
   mayRead,
   once,
+  repeatedReply,
   resolveContext,
   retryOnSameKey,
   type TenantActor,
 } from '../tenancy/index.js';
 import type { FactKind } from '../text/index.js';
-import { type DraftRefusal, type FactDraft, isRefusal, type PreparedFact, prepareFacts } from './draft.js';
-import { checkValidity, writeFacts } from './write-facts.js';
+import {
+  checkValidity,
+  type DraftRefusal,
+  type FactDraft,
+  isRefusal,
+  type PreparedFact,
+  prepareFacts,
+} from './draft.js';
+import { writeFacts } from './write-facts.js';
 
 export interface RememberInput {
   readonly text: string;
@@ -59,6 +67,49 @@ export async function remember(
   input: RememberInput,
 ): Promise<{ fact: FactRecord; reaffirmed: boolean }> {
   const now = deps.now();
+  const key = idempotencyKeyOf(actor, 'remember', input.idempotencyKey, input);
+  const repeated = await repeatedReply<Remembered>(deps, actor.tenant, key);
+  if (repeated) return inTenant(deps.db, actor.tenant, (unit) => factOf(unit, repeated));
+  checkRanges(input, now);
+  const prepared = await prepareOne(deps, actor, draftOf(actor, input, now), 'REMEMBER');
+  return storeOne(deps, actor, prepared, 'REMEMBER', () =>
+    inTenant(deps.db, actor.tenant, async (unit) => {
+      let stored: { fact: FactRecord; reaffirmed: boolean } | null = null;
+      const reply = await once<Remembered>(unit, key, now, async () => {
+        await checkSources(unit, actor, input);
+        const result = await writeFacts(unit, deps, actor.tenant, [prepared], now);
+        const outcome = result.outcomes[0];
+        if (outcome?.outcome === 'REFUSED') throw new RefusedInTransaction(outcome.refusal);
+        if (!outcome) throw new Error('a write without an outcome');
+        const reply = { factId: outcome.factId, reaffirmed: outcome.outcome === 'REAFFIRMED' };
+        // Before the events, whose place in the stream is held from then to the end of the transaction.
+        stored = await factOf(unit, reply);
+        return {
+          reply,
+          finish: async () => {
+            await audit(unit, actor, 'remember', [outcome.factId], now);
+            await appendEvents(unit, result.events, changerOf(actor), now);
+          },
+        };
+      });
+      return stored ?? factOf(unit, reply);
+    }),
+  );
+}
+
+/** A type, not an interface: it is stored as a reply. */
+type Remembered = { factId: string; reaffirmed: boolean };
+
+async function factOf(
+  unit: Unit,
+  { factId, reaffirmed }: Remembered,
+): Promise<{ fact: FactRecord; reaffirmed: boolean }> {
+  const [fact] = await factsByIds(unit, [factId]);
+  if (!fact) throw new NotFoundError('The fact of this idempotencyKey', ['idempotencyKey']);
+  return { fact, reaffirmed };
+}
+
+function checkRanges(input: RememberInput, now: Date): void {
   checkValidity(input.validFrom ?? now, input.validTo);
   if (input.confidence != null && !(input.confidence >= 0 && input.confidence <= 1)) {
     throw new BadInputError('confidence must be from 0 to 1', ['confidence']);
@@ -66,29 +117,6 @@ export async function remember(
   if ((input.sourceMessageIds?.length ?? 0) > MAX_SOURCES) {
     throw new BadInputError(`sourceMessageIds must be at most ${MAX_SOURCES}`, ['sourceMessageIds']);
   }
-  const key = idempotencyKeyOf(actor, 'remember', input.idempotencyKey, input);
-  const prepared = await prepareOne(deps, actor, draftOf(actor, input, now), 'REMEMBER');
-  return storeOne(deps, actor, prepared, 'REMEMBER', () =>
-    inTenant(deps.db, actor.tenant, async (unit) => {
-      const reply = await once(unit, key, now, async () => {
-        await checkSources(unit, actor, input);
-        const result = await writeFacts(unit, deps, actor.tenant, [prepared], now);
-        const outcome = result.outcomes[0];
-        if (outcome?.outcome === 'REFUSED') throw new RefusedInTransaction(outcome.refusal);
-        if (!outcome) throw new Error('a write without an outcome');
-        return {
-          reply: { factId: outcome.factId, reaffirmed: outcome.outcome === 'REAFFIRMED' },
-          finish: async () => {
-            await audit(unit, actor, 'remember', [outcome.factId], now);
-            await appendEvents(unit, result.events, changerOf(actor), now);
-          },
-        };
-      });
-      const [fact] = await factsByIds(unit, [reply.factId]);
-      if (!fact) throw new NotFoundError('The fact of this idempotencyKey', ['idempotencyKey']);
-      return { fact, reaffirmed: reply.reaffirmed };
-    }),
-  );
 }
 
 function draftOf(actor: TenantActor, input: RememberInput, now: Date): FactDraft {

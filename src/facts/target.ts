@@ -19,7 +19,10 @@ import { isUuid } from '../ids.js';
 import { mayRead, resolveContext, type TenantActor } from '../tenancy/index.js';
 import type { FactKind } from '../text/index.js';
 
-/** Which fact is meant: by id (global id decoded, UUID, or a prefix of its shortId), or by a piece of its text. */
+/**
+ * Which fact is meant: by id (global id decoded, UUID, or a prefix of its shortId), or by a piece of its text, among
+ * the live facts that are seen in the context of that agent and user.
+ */
 export type FactTarget =
   | { readonly id: string }
   | {
@@ -60,9 +63,31 @@ export async function findFactById(
 }
 
 /**
+ * The one fact that a mutation is about, as it is at the moment: nothing is locked.
+ * @param parent path of the input that holds the target
+ * @throws NotFoundError, AmbiguousMatchError, BadInputError for a blank id or text
+ */
+export async function findTarget(
+  unit: Unit,
+  actor: TenantActor,
+  target: FactTarget,
+  now: Date,
+  parent: InputPath = ['target'],
+): Promise<FactRecord> {
+  const path = pathOf(target, parent);
+  const found =
+    'id' in target
+      ? await byId(unit, actor, target.id, path)
+      : await byText(unit, actor, target.match, path, now);
+  // What all share may be read by a user, not changed.
+  if (!found || !mayWrite(actor, found)) throw new NotFoundError('Fact', path);
+  return found;
+}
+
+/**
  * The one fact that a mutation is about, its scope locked for writing.
  * @param options `path`: of the input that holds the target; `withSources`: lock the scopes of its messages too
- * @throws NotFoundError, AmbiguousMatchError, BadInputError for a blank id or text
+ * @throws what `findTarget` does
  */
 export async function lockTarget(
   unit: Unit,
@@ -71,20 +96,17 @@ export async function lockTarget(
   now: Date,
   options: { readonly path?: InputPath; readonly withSources?: boolean } = {},
 ): Promise<FactRecord> {
-  const parent = options.path ?? ['target'];
-  const path = 'id' in target ? [...parent, 'id'] : [...parent, 'match', 'text'];
-  const found =
-    'id' in target
-      ? await byId(unit, actor, target.id, path)
-      : await byText(unit, actor, target.match, path, now);
-  // What all share may be read by a user, not changed.
-  if (!found || !mayWrite(actor, found)) throw new NotFoundError('Fact', path);
+  const found = await findTarget(unit, actor, target, now, options.path);
   const sources = options.withSources ? await scopesOfSources(unit, found.id) : [];
   await lockScopes(unit, distinct([found, ...sources]), now);
   // It may have changed until the lock was ours.
   const [fact] = await factsByIds(unit, [found.id]);
-  if (!fact) throw new NotFoundError('Fact', path);
+  if (!fact) throw new NotFoundError('Fact', pathOf(target, options.path ?? ['target']));
   return fact;
+}
+
+function pathOf(target: FactTarget, parent: InputPath): InputPath {
+  return 'id' in target ? [...parent, 'id'] : [...parent, 'match', 'text'];
 }
 
 /** @throws ConflictError when the fact is not live: retired, or past its asserted end */
@@ -117,9 +139,8 @@ async function byText(
 ): Promise<FactRecord | null> {
   if (match.text.trim() === '') throw new BadInputError('text must not be blank', path);
   const needle = match.text.normalize('NFC');
-  const owner = resolveContext(actor, match);
-  const facts = await liveFactsOf(unit, owner, match.kind, now);
-  const matching = facts.filter((fact) => fact.text.includes(needle));
+  const facts = await liveFactsOf(unit, resolveContext(actor, match), match.kind, now);
+  const matching = facts.filter((fact) => fact.text.includes(needle) && mayWrite(actor, fact));
   if (matching.length > 1)
     throw new AmbiguousMatchError(`${matching.length} live facts contain this text`, path);
   return matching[0] ?? null;

@@ -102,12 +102,18 @@ defineMutation<{ fact: FactRecord; reaffirmed: boolean }, typeof RememberInput.$
 
 const FactMatch = builder.inputType('FactMatch', {
   description:
-    'A fact by a piece of its text: exactly one live fact of this kind, agent and user must hold it.',
+    'A fact by a piece of its text: exactly one live fact of this kind must hold it, among those of the agent and of none that are of the user or of none.',
   fields: (t) => ({
     kind: t.field({ type: FactKind, required: true, description: 'Its kind.' }),
     text: t.string({ required: true, description: 'A piece of its text, letter by letter.' }),
-    agentId: t.id({ description: 'The agent it belongs to; left out: none.' }),
-    userId: t.id({ description: 'The user it belongs to; left out: none.' }),
+    agentId: t.id({
+      description:
+        'The agent; left out: only facts of none, or those of the agent too that asks. An agent names itself only.',
+    }),
+    userId: t.id({
+      description:
+        'The user; left out: only facts of none, or those of the user that asks. A user names itself only, and never changes what all share.',
+    }),
   }),
 });
 
@@ -150,6 +156,17 @@ const ReplaceFactInput = builder.inputType('ReplaceFactInput', {
     target: t.field({ type: FactTargetInput, required: true, description: 'The live fact to replace.' }),
     text: t.string({ required: true, description: 'The statement that is true now.' }),
     kind: t.field({ type: FactKind, description: "Its kind; the replaced fact's when left out." }),
+    subject: t.string({ description: 'Whom or what it is about, at most 200 characters; none when left out.' }),
+    predicate: t.string({
+      description: 'What it says of the subject, at most 200 characters; none when left out.',
+    }),
+    object: t.string({
+      description: 'The other side of the predicate, at most 200 characters; none when left out.',
+    }),
+    entities: t.stringList({
+      description:
+        "Names that it mentions, at most 32 of at most 200 characters; left out: the replaced fact's that are in the new text.",
+    }),
   }),
 });
 

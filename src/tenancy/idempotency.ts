@@ -1,8 +1,11 @@
 import {
+  type Database,
   findReply,
   IDEMPOTENCY_CONSTRAINT,
   type IdempotencyKey,
   insertReply,
+  inTenant,
+  type TenantKeys,
   type Unit,
   violates,
 } from '../db/index.js';
@@ -30,6 +33,27 @@ export function idempotencyKeyOf(
 }
 
 /**
+ * What the first request with this key was answered, looked up before anything else is done for a repeated one: what
+ * has become of its input since, and of what checks it, does not matter then.
+ * @returns null at the first use, and without a key
+ */
+export async function repeatedReply<Reply extends Record<string, unknown>>(
+  deps: { readonly db: Database },
+  tenant: TenantKeys,
+  key: IdempotencyKey | null,
+): Promise<Reply | null> {
+  return key && inTenant(deps.db, tenant, (unit) => earlierReply<Reply>(unit, key));
+}
+
+async function earlierReply<Reply>(unit: Unit, key: IdempotencyKey): Promise<Reply | null> {
+  const earlier = await findReply(unit, key);
+  if (earlier === 'MISMATCH') {
+    throw new ConflictError('idempotencyKey was used for another request', ['idempotencyKey']);
+  }
+  return earlier as Reply | null;
+}
+
+/**
  * Answers a repeated request as the first time, without doing it again.
  * @param work does it; its ids are kept with the key, in the same transaction, before `finish` appends the events
  * @throws ConflictError when the key was used for another request
@@ -40,13 +64,8 @@ export async function once<Reply extends Record<string, unknown>>(
   at: Date,
   work: () => Promise<{ reply: Reply; finish: () => Promise<void> }>,
 ): Promise<Reply> {
-  if (key) {
-    const earlier = await findReply(unit, key);
-    if (earlier === 'MISMATCH') {
-      throw new ConflictError('idempotencyKey was used for another request', ['idempotencyKey']);
-    }
-    if (earlier) return earlier as Reply;
-  }
+  const earlier = key && (await earlierReply<Reply>(unit, key));
+  if (earlier) return earlier;
   const { reply, finish } = await work();
   if (key) await insertReply(unit, key, reply, at);
   await finish();

@@ -15,7 +15,7 @@ export {
 } from './actor.js';
 export { audit, changerOf } from './audit.js';
 export { authenticate, type Credentials } from './authenticate.js';
-export { idempotencyKeyOf, once, retryOnSameKey } from './idempotency.js';
+export { idempotencyKeyOf, once, repeatedReply, retryOnSameKey } from './idempotency.js';
 export { checkName, checkOptionalName } from './input-checks.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
 export { toTenantContext } from './tenant-context.js';

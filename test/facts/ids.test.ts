@@ -220,23 +220,40 @@ describe('a mutation by a piece of text (SPEC §2.4)', () => {
     expect(refused(await admin.forget({ match })).code).toBe('NOT_FOUND');
   });
 
-  test('CASE 4: looks at exactly the scope that is named', async () => {
+  test('CASE 4: looks among what is seen in the context that is named, and at nothing else', async () => {
     const tenant = await salient.tenant();
-    const { admin, agent } = callersOf(salient, tenant);
-    const text = 'Prefers tabs';
-    const scopes = [{}, { userId: tenant.userId }, { agentId: tenant.agentId }];
-    const facts = [];
-    for (const scope of scopes) facts.push(await admin.fact(text, { kind: 'PREFERENCE', ...scope }));
+    const { admin, agent, user } = callersOf(salient, tenant);
     const both = { agentId: tenant.agentId, userId: tenant.userId };
-    expect(refused(await admin.forget({ match: { kind: 'PREFERENCE', text, ...both } })).code).toBe(
+    const scopes = {
+      shared: {},
+      ofUser: { userId: tenant.userId },
+      ofAgent: { agentId: tenant.agentId },
+      ofBoth: both,
+    };
+    const facts: Record<string, FactView> = {};
+    for (const [name, scope] of Object.entries(scopes))
+      facts[name] = await admin.fact(`Prefers tabs ${name}`, { kind: 'PREFERENCE', ...scope });
+    const match = (text: string, context: Record<string, unknown> = {}) => ({
+      match: { kind: 'PREFERENCE', text, ...context },
+    });
+    // Without a context the administrator sees what all share alone.
+    expect(refused(await admin.forget(match('tabs ofUser'))).code).toBe('NOT_FOUND');
+    expect(refused(await admin.forget(match('tabs ofBoth', { userId: tenant.userId }))).code).toBe(
       'NOT_FOUND',
     );
-    const { forgottenId } = await admin.forget({
-      match: { kind: 'PREFERENCE', text, userId: tenant.userId },
-    });
-    expect(forgottenId).toBe(facts[1]!.id);
-    // An agent's writes go to itself, also where it names none.
-    expect((await agent.forget({ match: { kind: 'PREFERENCE', text } })).forgottenId).toBe(facts[2]!.id);
-    expect(await admin.texts()).toEqual([text]);
+    expect(refused(await admin.forget(match('Prefers tabs', both))).code).toBe('AMBIGUOUS_MATCH');
+    // An agent's context holds what is shared, and of a user what it learned of it.
+    expect(refused(await agent.forget(match('tabs ofUser'))).code).toBe('NOT_FOUND');
+    expect((await agent.forget(match('tabs ofUser', { userId: tenant.userId }))).forgottenId).toBe(
+      facts['ofUser']!.id,
+    );
+    expect((await agent.forget(match('tabs shared'))).forgottenId).toBe(facts['shared']!.id);
+    // What all share is not a user's to change, and no rival of what is.
+    await admin.fact('Prefers spaces', { kind: 'PREFERENCE' });
+    expect(refused(await user.forget(match('spaces'))).code).toBe('NOT_FOUND');
+    const own = await admin.fact('Prefers spaces here', { kind: 'PREFERENCE', userId: tenant.userId });
+    expect((await user.forget(match('spaces'))).forgottenId).toBe(own.id);
+    expect((await admin.forget(match('tabs ofBoth', both))).forgottenId).toBe(facts['ofBoth']!.id);
+    expect((await agent.forget(match('Prefers tabs'))).forgottenId).toBe(facts['ofAgent']!.id);
   });
 });

@@ -29,7 +29,13 @@ function placed(text: string, onRead = () => {}): PlacedFact {
     hints: resolveHints({}),
     entities: [],
   };
-  return { prepared, scopeId: 1, found: { nearest: null, forgotten: false }, duplicate: null };
+  return {
+    prepared,
+    scopeId: 1,
+    found: { nearest: null, forgotten: false },
+    duplicate: null,
+    replaced: null,
+  };
 }
 
 function outcomesOf(facts: PlacedFact[]) {
@@ -56,7 +62,7 @@ describe('the statements of one write', () => {
     ]);
   });
 
-  test('each is read as often whether they are 20 or 400', () => {
+  test('each of 400 is read twice at most, not once for each other one', () => {
     const readsOfEach = (count: number) => {
       let reads = 0;
       const facts = Array.from({ length: count }, (_, n) =>
@@ -67,6 +73,6 @@ describe('the statements of one write', () => {
       expect(outcomesOf(facts).every((one) => one.outcome === 'ADD')).toBe(true);
       return reads / count;
     };
-    expect(readsOfEach(400)).toBe(readsOfEach(20));
+    expect(readsOfEach(400)).toBeLessThanOrEqual(2);
   });
 });

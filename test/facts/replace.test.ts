@@ -87,6 +87,49 @@ describe('replaceFact (SPEC §2.4)', () => {
     });
   });
 
+  test('a pin set while the replacement is prepared stays as well', async () => {
+    const tenant = await salient.tenant();
+    const { admin } = callersOf(salient, tenant);
+    const old = await admin.fact('Is allergic to nuts');
+    const { embedding } = salient.app.services;
+    const { embed } = embedding;
+    // Vectors are computed between finding the target and writing.
+    embedding.embed = async (texts) => {
+      embedding.embed = embed;
+      await admin.pin(old.id);
+      return embed.call(embedding, texts);
+    };
+    const next = accepted(await admin.replace({ id: old.id }, 'Is allergic to nuts and to soy'));
+    expect(next.pinned).toBe(true);
+  });
+
+  test('one that was retired while the replacement was prepared is not replaced', async () => {
+    const tenant = await salient.tenant();
+    const { admin } = callersOf(salient, tenant);
+    const old = await admin.fact('Is allergic to nuts');
+    const { embedding } = salient.app.services;
+    const { embed } = embedding;
+    embedding.embed = async (texts) => {
+      embedding.embed = embed;
+      await admin.retire({ id: old.id }, 'WRONG');
+      return embed.call(embedding, texts);
+    };
+    const error = refused(await admin.replace({ id: old.id }, 'Is allergic to nuts and to soy'));
+    expect(error).toMatchObject({ code: 'CONFLICT', path: ['input', 'target'] });
+    expect(await admin.texts()).toEqual([]);
+  });
+
+  test('keeps the entities that are in the new text, or has those that are given', async () => {
+    const tenant = await salient.tenant();
+    const { admin } = callersOf(salient, tenant);
+    const names = (fact: { entities: { name: string }[] }) => fact.entities.map(({ name }) => name);
+    const old = await admin.fact('Alice leads Atlas with Bo', { entities: ['Alice', 'Atlas', 'Bo'] });
+    const next = accepted(await admin.replace({ id: old.id }, 'alice leads Boreas'));
+    expect(names(next)).toEqual(['Alice']);
+    const other = accepted(await admin.replace({ id: next.id }, 'Cem leads Boreas', { entities: ['Cem'] }));
+    expect(names(other)).toEqual(['Cem']);
+  });
+
   test('the old fact never ends before it begins', async () => {
     const tenant = await salient.tenant();
     const { admin } = callersOf(salient, tenant);
