@@ -57,6 +57,13 @@ export interface ExtractedSupersession {
   /** The replaced fact's kind when left out. */
   kind?: FactKind;
   entities: string[];
+  /** As of {@link ExtractedFact}; none, 1 and none when left out. */
+  subject?: string;
+  predicate?: string;
+  object?: string;
+  confidence?: number;
+  validFrom?: Date;
+  sourceMessageIds?: string[];
 }
 
 /** A relation between two named entities. */

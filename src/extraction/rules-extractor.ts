@@ -19,10 +19,11 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isNearDuplicate } from '../text/index.js';
+import { DuplicateIndex, type FactKind } from '../text/index.js';
 import type {
   ExtractedEdge,
   ExtractedFact,
+  ExtractedSupersession,
   Extractor,
   ExtractorInput,
   ExtractorMessage,
@@ -42,8 +43,12 @@ const PASTED_DOUBT = 0.2;
 /** A fact grows by following sentences about the same person up to this, in characters. */
 const LONGEST_FACT = 400;
 
-/** Characters read before the process gets its turn. */
+/** Facts of one message; more are a list or a paste, whose rest is left to the search for messages. */
+const MOST_FACTS = 100;
+
+/** Characters read, and statements compared, before the process gets its turn. */
 const TURN_LENGTH = 2_000;
+const TURN_STATEMENTS = 20;
 
 /** A statement on its way to a fact. */
 interface Statement {
@@ -57,13 +62,20 @@ export function createRulesExtractor(): Extractor {
   return {
     name: 'RULES',
     async extract(input: ExtractorInput, signal: AbortSignal): Promise<ExtractorOutput> {
-      const output: ExtractorOutput = { add: [], supersede: [], edges: [] };
+      const proposed = new Proposed(input);
       for (const message of input.messages) {
         if (message.role !== 'USER') continue;
-        for (const statement of await statementsOf(message, signal)) propose(output, statement, input);
+        const statements = await statementsOf(message, signal);
+        for (const [index, statement] of statements.slice(0, MOST_FACTS).entries()) {
+          if (index % TURN_STATEMENTS === 0) await nextTurn();
+          signal.throwIfAborted();
+          proposed.add(statement);
+        }
+        if (statements.length > MOST_FACTS)
+          proposed.output.notes.push(`${statements.length - MOST_FACTS} statements of one message were left out`);
       }
       signal.throwIfAborted();
-      return output;
+      return proposed.output;
     },
   };
 }
@@ -120,27 +132,53 @@ function continues(previous: Statement, text: string): boolean {
   return about && CONTINUES.test(text) && previous.text.length + text.length < LONGEST_FACT;
 }
 
-function propose(output: ExtractorOutput, statement: Statement, input: ExtractorInput): void {
-  const { judgement, message } = statement;
-  const speaker = speakerOf(message);
-  const text = speaker ? `${speaker}: ${statement.text}` : statement.text;
-  const entities =
-    speaker && !judgement.entities.some((name) => sameName(name, speaker))
-      ? [...judgement.entities, speaker]
-      : judgement.entities;
-  const twin = output.add.find((fact) => fact.kind === judgement.kind && isNearDuplicate(fact.text, text));
-  if (twin) {
-    if (!twin.sourceMessageIds.includes(message.id)) twin.sourceMessageIds.push(message.id);
-    return;
+/** What the statements of one window come to: facts, each once, and what they replace. */
+class Proposed {
+  readonly output = {
+    add: [] as ExtractedFact[],
+    supersede: [] as ExtractedSupersession[],
+    edges: [] as ExtractedEdge[],
+    notes: [] as string[],
+  };
+  /** Those added, by kind. */
+  readonly #added = new Map<FactKind, DuplicateIndex<ExtractedFact>>();
+  /** The known facts of each speaker. */
+  readonly #known = new Map<string | undefined, KnownFact[]>();
+
+  constructor(private readonly input: ExtractorInput) {}
+
+  add(statement: Statement): void {
+    const { judgement, message } = statement;
+    const speaker = speakerOf(message);
+    const text = speaker ? `${speaker}: ${statement.text}` : statement.text;
+    const entities =
+      speaker && !judgement.entities.some((name) => sameName(name, speaker))
+        ? [...judgement.entities, speaker]
+        : judgement.entities;
+    const alike = this.#added.get(judgement.kind) ?? new DuplicateIndex<ExtractedFact>();
+    this.#added.set(judgement.kind, alike);
+    const twin = alike.first(text);
+    if (twin) {
+      if (!twin.sourceMessageIds.includes(message.id)) twin.sourceMessageIds.push(message.id);
+      return;
+    }
+    const fact = factOf(statement, text, entities, speaker, this.input.referenceTime);
+    const label = replacedBy(judgement, statement.text, this.#knownOf(speaker));
+    if (label && !this.output.supersede.some((replacement) => replacement.label === label)) {
+      this.output.supersede.push({ label, ...fact });
+      return;
+    }
+    alike.add(text, fact);
+    this.output.add.push(fact);
+    const edge = edgeOf(judgement);
+    if (edge) this.output.edges.push(edge);
   }
-  const label = replacedBy(judgement, statement.text, knownOf(speaker, input.known));
-  if (label && !output.supersede.some((replacement) => replacement.label === label)) {
-    output.supersede.push({ label, text, kind: judgement.kind, entities });
-    return;
+
+  #knownOf(speaker: string | undefined): KnownFact[] {
+    const known = this.#known.get(speaker) ?? knownOf(speaker, this.input.known);
+    this.#known.set(speaker, known);
+    return known;
   }
-  output.add.push(factOf(statement, text, entities, speaker, input.referenceTime));
-  const edge = edgeOf(judgement);
-  if (edge) output.edges.push(edge);
 }
 
 /** Names that would make a line look like a transcript's role. */

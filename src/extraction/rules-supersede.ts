@@ -60,12 +60,23 @@ export function replacedBy(
   return labels.size === 1 ? [...labels][0] : undefined;
 }
 
+/** Known facts are judged once, however many statements are compared with them. */
+const knownSlots = new WeakMap<KnownFact, ReturnType<typeof slotOf>>();
+
+function knownSlotOf(fact: KnownFact): ReturnType<typeof slotOf> {
+  const held = knownSlots.get(fact);
+  if (held !== undefined) return held;
+  const judgement = judge(fact.text, 'en', false);
+  const slot = judgement && slotOf(judgement, fact.text);
+  knownSlots.set(fact, slot);
+  return slot;
+}
+
 function bySlot(judgement: Judgement, text: string, known: readonly KnownFact[]): KnownFact[] {
   const slot = slotOf(judgement, text);
   if (!slot) return [];
   return known.filter((fact) => {
-    const old = judge(fact.text, 'en', false);
-    const oldSlot = old && slotOf(old, fact.text);
+    const oldSlot = knownSlotOf(fact);
     return oldSlot?.slot === slot.slot && !sameValue(oldSlot.value, slot.value);
   });
 }

@@ -1,19 +1,15 @@
 import {
   appendEvents,
   type Claim,
-  claimSession,
   contentOf,
-  type ExtractionRunRow,
   finishRuns,
   holdsClaim,
   insertRefusals,
   inTenant,
-  type MessageRecord,
-  messagesToMine,
-  pendingRuns,
   type RunEnd,
   releaseClaim,
   renewClaim,
+  runsWithFacts,
   type Unit,
 } from '../db/index.js';
 import {
@@ -27,22 +23,11 @@ import {
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
-import { type MinedWindow, mineWindow } from './mine.js';
-import { cutRound, cutWindows } from './windows.js';
-
-/** A text that a run did not store, and why. The text is in the answer once and is not kept. */
-export interface RunRefusal {
-  readonly text: string;
-  readonly category: string;
-  readonly reason: string;
-}
-
-/** What became of a run by now: PENDING as long as some of its messages are left to mine. */
-export interface RunOutcome {
-  readonly status: string;
-  readonly factIds: readonly string[];
-  readonly refused: readonly RunRefusal[];
-}
+import { type Failure, failedRuns, failureOf, retryAt } from './failures.js';
+import { type MinedWindow, mineWindow, type Proposal } from './mine.js';
+import { endsOf, type RunOutcome, resultsOf, runOf } from './outcomes.js';
+import { type Round, takeRound } from './round.js';
+import { cutWindows } from './windows.js';
 
 /** What mining a session came to, for whoever waits for it. */
 export interface MiningResult {
@@ -55,16 +40,16 @@ export interface MiningResult {
 /** How long a claim on a session holds unless it is renewed: after a crash the session waits that long. */
 const LEASE_MS = 120_000;
 const RENEWAL_MS = LEASE_MS / 3;
-/** Messages that are read at a time; more are left to the next round. */
-const ROUND_MESSAGES = 500;
+/** A round ends with the window that reaches this many facts: they are compared and stored in one transaction. */
+const ROUND_FACTS = 200;
 
 type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'feed' | 'log' | 'now'>;
 
 /**
- * Mines a session's new messages: claim, read, gate and extract outside of any transaction, then apply facts, runs,
- * cursor and events in one (SPEC §2.2, §2.4). Where the extractor fails at a window, what the windows before it gave
- * is applied, the cursor stays before it, and the runs that it belongs to have failed.
- * @returns null when the session is another's: who holds it mines it; or when the signal ended the work, which is then
+ * Mines a session's new messages, a round of them: claim, read, gate and extract outside of any transaction, then apply
+ * facts, runs, cursor and events in one (SPEC §2.2, §2.4). Where a window fails, what the windows before it gave is
+ * applied and the cursor stays before it; its runs have failed, or wait to be tried again where the cause may pass.
+ * @returns null when the session is another's, who mines it, or gone; or when the signal ended the work, which is then
  *   left as it was
  */
 export async function mineSession(
@@ -75,49 +60,27 @@ export async function mineSession(
 ): Promise<MiningResult | null> {
   const owner = newId();
   const now = deps.now();
-  const taken = await inTenant(deps.db, tenant, async (unit) => {
-    const claim = await claimSession(unit, sessionId, owner, now, new Date(now.getTime() + LEASE_MS));
-    if (!claim) return null;
-    const runs = await pendingRuns(unit, sessionId);
-    return { claim, runs, ...(await roundOf(unit, claim, runs)) };
-  });
-  if (!taken) return null;
+  const round = await inTenant(deps.db, tenant, (unit) =>
+    takeRound(unit, sessionId, owner, now, new Date(now.getTime() + LEASE_MS)),
+  );
+  if (!round) return null;
   const stopRenewing = keepClaim(deps, tenant, sessionId, owner);
   try {
-    const mined = await mineWindows(deps, tenant, taken, now, signal);
-    const prepared = await prepareFacts(deps, tenant, contentOf(tenant.hashKey), mined.drafts);
+    const mined = await mineWindows(deps, tenant, round, now, signal);
+    const prepared = await prepare(deps, tenant, mined.proposals);
     return await settle(deps, tenant, (unit) =>
-      apply(unit, deps, tenant, { ...taken, ...mined, owner, prepared }),
+      apply(unit, deps, tenant, { ...round, ...mined, owner, prepared }),
     );
   } catch (error) {
     if (signal.aborted) {
       await inTenant(deps.db, tenant, (unit) => releaseClaim(unit, sessionId, owner));
       return null;
     }
-    tell(deps, tenant, sessionId, error);
-    return await settle(deps, tenant, (unit) => giveUp(unit, deps, { ...taken, owner }, codeOf(error)));
+    const failure = tell(deps, tenant, sessionId, error);
+    return await settle(deps, tenant, (unit) => giveUp(unit, deps, round, owner, failure));
   } finally {
     stopRenewing();
   }
-}
-
-interface Taken {
-  readonly claim: Claim;
-  readonly runs: readonly ExtractionRunRow[];
-  readonly messages: readonly MessageRecord[];
-  /** Where the cursor is when all of these messages are mined. */
-  readonly endSeq: number;
-}
-
-async function roundOf(
-  unit: Unit,
-  claim: Claim,
-  runs: readonly ExtractionRunRow[],
-): Promise<Pick<Taken, 'messages' | 'endSeq'>> {
-  const messages = await messagesToMine(unit, claim.sessionId, claim.minedSeq, ROUND_MESSAGES);
-  if (messages.length < ROUND_MESSAGES) return { messages, endSeq: claim.lastSeq };
-  const round = cutRound(messages, runs);
-  return { messages: round, endSeq: round.at(-1)?.seq ?? claim.minedSeq };
 }
 
 /** Renews the claim as long as the work takes, so that no other process begins the same. */
@@ -125,7 +88,7 @@ function keepClaim(deps: Deps, tenant: TenantContext, sessionId: string, owner: 
   const timer = setInterval(() => {
     const until = new Date(deps.now().getTime() + LEASE_MS);
     inTenant(deps.db, tenant, (unit) => renewClaim(unit, sessionId, owner, until)).catch((error) =>
-      deps.log.warn({ sessionId, code: codeOf(error) }, 'renewing the claim on a session failed'),
+      deps.log.warn({ sessionId, code: failureOf(error).code }, 'renewing the claim on a session failed'),
     );
   }, RENEWAL_MS);
   timer.unref();
@@ -135,41 +98,67 @@ function keepClaim(deps: Deps, tenant: TenantContext, sessionId: string, owner: 
 interface Mined {
   readonly windows: readonly MinedWindow[];
   /** With the runs that they belong to. */
-  readonly drafts: readonly FactDraft[];
+  readonly proposals: readonly Proposal[];
   /** Where the cursor goes: beyond the last window that was mined. */
   readonly minedSeq: number;
-  /** Code of what made the window after that fail; null: none did. */
-  readonly failure: string | null;
+  /** What made the window after that fail, and its newest message; null: none did. */
+  readonly failed: { readonly failure: Failure; readonly seq: number } | null;
 }
 
-/** Gate and extractor, window by window, up to the first that fails. */
+/** Gate and extractor, window by window: up to the first that fails, or to as many facts as a round may have. */
 async function mineWindows(
   deps: Deps,
   tenant: TenantContext,
-  { claim, runs, messages, endSeq }: Taken,
+  { claim, runs, messages, endSeq, known }: Round,
   now: Date,
   signal: AbortSignal,
 ): Promise<Mined> {
   const windows: MinedWindow[] = [];
-  let failure: string | null = null;
+  const proposals: Proposal[] = [];
+  const context = { extractor: deps.extractor, tenant, claim, known, now };
+  const at = (seq: number, failed: Mined['failed'] = null) => ({ windows, proposals, minedSeq: seq, failed });
+  let minedSeq = claim.minedSeq;
   for (const window of cutWindows(messages)) {
+    // What a window replaced is not to be shown to the next one, and what it added is.
+    const replaced = proposals.some(({ draft }) => draft.replaces);
+    if (proposals.length >= ROUND_FACTS || replaced) return at(minedSeq);
+    const lastSeq = window.at(-1)?.seq ?? minedSeq;
     try {
-      windows.push(await mineWindow(deps.extractor, tenant, claim, window, now, signal));
+      const mined = await mineWindow(context, window, signal);
+      windows.push(mined);
+      for (const { draft, refusal } of mined.proposals)
+        proposals.push({ draft: { ...draft, runId: runOf(draft, runs, window)?.id ?? null }, refusal });
+      if (mined.notes.length > 0)
+        deps.log.info(
+          { tenantId: tenant.id, sessionId: claim.sessionId, notes: mined.notes },
+          'an extractor remarked',
+        );
     } catch (error) {
       signal.throwIfAborted();
-      tell(deps, tenant, claim.sessionId, error);
-      failure = codeOf(error);
-      break;
+      return at(minedSeq, { failure: tell(deps, tenant, claim.sessionId, error), seq: lastSeq });
     }
+    minedSeq = lastSeq;
   }
-  const drafts = windows
-    .flatMap((window) => (window.status === 'EXTRACTED' ? window.drafts : []))
-    .map((draft) => ({ ...draft, runId: runOf(draft, runs, messages)?.id ?? null }));
-  const lastSeq = windows.at(-1)?.messages.at(-1)?.seq ?? claim.minedSeq;
-  return { windows, drafts, minedSeq: failure === null ? endSeq : lastSeq, failure };
+  return at(endSeq);
 }
 
-type Work = Taken &
+/** `prepareFacts` for those that are not refused yet. One answer for each, in order. */
+async function prepare(
+  deps: Deps,
+  tenant: TenantContext,
+  proposals: readonly Proposal[],
+): Promise<(PreparedFact | DraftRefusal)[]> {
+  const tried = proposals.filter(({ refusal }) => refusal === null).map(({ draft }) => draft);
+  const prepared = await prepareFacts(deps, tenant, contentOf(tenant.hashKey), tried);
+  let place = 0;
+  return proposals.map(({ refusal }) => {
+    const one = refusal ?? prepared[place++];
+    if (!one) throw new Error('a draft without an answer');
+    return one;
+  });
+}
+
+type Work = Round &
   Mined & { readonly owner: string; readonly prepared: readonly (PreparedFact | DraftRefusal)[] };
 
 /** Runs what ends the work, tells subscribers to look; null when the claim was lost meanwhile. */
@@ -189,106 +178,77 @@ async function apply(
   tenant: TenantContext,
   work: Work,
 ): Promise<MiningResult | null> {
-  if (!(await holdsClaim(unit, work.claim, work.owner))) return null;
+  const { claim, runs, windows, minedSeq, failed } = work;
+  if (!(await holdsClaim(unit, claim, work.owner))) return null;
   const now = deps.now();
   const accepted = work.prepared.filter((one): one is PreparedFact => !isRefusal(one));
   const written = await writeFacts(unit, deps, tenant, accepted, now);
-
-  const outcomes = new Map(
-    work.runs.map((run) => [
-      run.id,
-      { status: endOf(run, work), factIds: new Set<string>(), refused: [] as RunRefusal[] },
-    ]),
-  );
-  const refusals: { runId: string | null; category: string; text: string }[] = [];
-  let place = 0;
-  work.prepared.forEach((one, index) => {
-    const { text, runId = null } = work.drafts[index] as FactDraft;
-    const outcome = isRefusal(one)
-      ? { outcome: 'REFUSED' as const, refusal: one }
-      : written.outcomes[place++];
-    if (!outcome) throw new Error('a statement without an outcome');
-    const run = runId ? outcomes.get(runId) : undefined;
-    if (outcome.outcome === 'REFUSED') {
-      const { category, reason } = outcome.refusal;
-      refusals.push({ runId, category, text });
-      run?.refused.push({ text, category, reason });
-    } else {
-      run?.factIds.add(outcome.factId);
-    }
-  });
+  const drafts: FactDraft[] = work.proposals.map(({ draft }) => draft);
+  const { byRun, refusals } = resultsOf(runs, drafts, work.prepared, written.outcomes);
   await insertRefusals(
     unit,
-    refusals.map((refusal) => ({ ...refusal, scopeId: work.claim.scopeId, path: 'EXTRACTION' })),
+    refusals.map((refusal) => ({ ...refusal, scopeId: claim.scopeId, path: 'EXTRACTION' })),
     now,
   );
 
-  const ends = [...outcomes].flatMap(([id, { status }]): RunEnd[] =>
-    status === 'PENDING' ? [] : [{ id, status, error: status === 'FAILED' ? work.failure : null }],
-  );
-  const { minedSeq, failure } = work;
-  await finishRuns(unit, work.claim, { runs: ends, minedSeq, failed: failure !== null, at: now });
-  await appendEvents(unit, [...written.events, ...ends.map(finished(work.claim))], SYSTEM_ACTOR, now);
+  const done = runs.filter((run) => run.toSeq <= minedSeq);
+  const begun = done.filter((run) => run.fromSeq <= claim.minedSeq);
+  const ends = endsOf(done, windows, drafts, await runsWithFacts(unit, begun, claim.minedSeq));
+  if (failed) {
+    const left = runs.filter((run) => run.toSeq > minedSeq);
+    ends.push(...failedRuns(failed.failure, left, failed.seq, minedSeq > claim.minedSeq));
+  }
+  await finish(unit, claim, ends, { minedSeq, failed: failed !== null, at: now }, written.events);
+  const statusOf = new Map(ends.map(({ id, status }) => [id, status]));
   return {
-    more: failure === null && minedSeq < work.claim.lastSeq,
+    more: failed === null && minedSeq < claim.lastSeq,
     outcomes: new Map(
-      [...outcomes].map(([id, outcome]) => [id, { ...outcome, factIds: [...outcome.factIds] }]),
+      [...byRun].map(([id, { factIds, refused }]) => [
+        id,
+        { status: statusOf.get(id) ?? 'PENDING', factIds: [...factIds], refused },
+      ]),
     ),
   };
 }
 
-/** A failure of all moves nothing: runs say so, the session is free again, its messages wait for the next run. */
+/** A failure of all moves nothing: the session is free again, its messages wait for the next run. */
 async function giveUp(
   unit: Unit,
   deps: Deps,
-  { claim, runs, owner }: Taken & { readonly owner: string },
-  code: string,
+  { claim, runs, endSeq }: Round,
+  owner: string,
+  failure: Failure,
 ): Promise<MiningResult | null> {
   if (!(await holdsClaim(unit, claim, owner))) return null;
-  const at = deps.now();
-  const ends = runs.map(({ id }) => ({ id, status: 'FAILED', error: code }));
-  await finishRuns(unit, claim, { runs: ends, minedSeq: claim.minedSeq, failed: true, at });
-  await appendEvents(unit, ends.map(finished(claim)), SYSTEM_ACTOR, at);
+  const ends = failedRuns(failure, runs, endSeq, false);
+  await finish(unit, claim, ends, { minedSeq: claim.minedSeq, failed: true, at: deps.now() }, []);
+  const statusOf = new Map(ends.map(({ id, status }) => [id, status]));
   return {
     more: false,
-    outcomes: new Map(ends.map(({ id, status }) => [id, { status, factIds: [], refused: [] }])),
+    outcomes: new Map(
+      runs.map(({ id }) => [id, { status: statusOf.get(id) ?? 'PENDING', factIds: [], refused: [] }]),
+    ),
   };
 }
 
-function finished({ agentId, userId }: Claim) {
-  return ({ id }: RunEnd) => ({ type: 'EXTRACTION_FINISHED' as const, agentId, userId, subjectId: id });
+/** Ends runs and job, gives the claim back, tells: the last statements of the transaction. */
+async function finish(
+  unit: Unit,
+  claim: Claim,
+  ends: readonly RunEnd[],
+  end: { readonly minedSeq: number; readonly failed: boolean; readonly at: Date },
+  events: Parameters<typeof appendEvents>[1],
+): Promise<void> {
+  const { agentId, userId } = claim;
+  await finishRuns(unit, claim, { ...end, runs: ends, retryAt: end.failed ? retryAt(ends, end.at) : null });
+  const finished = ends
+    .filter(({ status }) => status !== 'PENDING')
+    .map(({ id }) => ({ type: 'EXTRACTION_FINISHED' as const, agentId, userId, subjectId: id }));
+  await appendEvents(unit, [...events, ...finished], SYSTEM_ACTOR, end.at);
 }
 
-/** The code of an error alone: its message may hold what was said. */
-function codeOf(error: unknown): string {
-  return error instanceof Error ? ((error as { code?: string }).code ?? error.name) : 'UNKNOWN';
-}
-
-function tell(deps: Deps, tenant: TenantContext, sessionId: string, error: unknown): void {
-  deps.log.error({ tenantId: tenant.id, sessionId, code: codeOf(error) }, 'extraction failed');
-}
-
-/** The run that asked for a message: a fact belongs to that of its newest source. */
-function runOf(
-  draft: FactDraft,
-  runs: readonly ExtractionRunRow[],
-  messages: readonly MessageRecord[],
-): ExtractionRunRow | undefined {
-  const sources = new Set(draft.sourceMessageIds);
-  const seq = messages.reduce(
-    (newest, message) => (sources.has(message.id) ? Math.max(newest, message.seq) : newest),
-    0,
-  );
-  return runs.find((run) => seq <= run.toSeq) ?? runs.at(-1);
-}
-
-/** What a run came to: the most that any of its windows did; PENDING when some of them are left for the next round. */
-function endOf(run: ExtractionRunRow, { windows, drafts, minedSeq, failure }: Work): string {
-  if (run.toSeq > minedSeq) return failure === null ? 'PENDING' : 'FAILED';
-  if (drafts.some((draft) => draft.runId === run.id)) return 'EXTRACTED';
-  const own = windows.filter((window) =>
-    window.messages.some(({ seq }) => seq >= run.fromSeq && seq <= run.toSeq),
-  );
-  if (own.length === 0) return 'NOTHING_NEW';
-  return own.some((window) => window.status === 'EXTRACTED') ? 'EXTRACTED_NOTHING' : 'SKIPPED_NOT_SALIENT';
+function tell(deps: Deps, tenant: TenantContext, sessionId: string, error: unknown): Failure {
+  const failure = failureOf(error);
+  deps.log.error({ tenantId: tenant.id, sessionId, code: failure.code }, 'extraction failed');
+  return failure;
 }

@@ -1,4 +1,14 @@
-import { factIdsOfRuns, findTenant, inTenant, openExtractions, runsByIds } from '../db/index.js';
+import {
+  endExtraction,
+  factIdsOfRuns,
+  findTenant,
+  inTenant,
+  type OpenExtraction,
+  openExtractions,
+  postponeExtraction,
+  runsByIds,
+  sessionsByIds,
+} from '../db/index.js';
 import { mineSession, type RunRefusal } from '../extraction/index.js';
 import type { Services } from '../services.js';
 import { type TenantContext, toTenantContext } from '../tenancy/index.js';
@@ -30,11 +40,20 @@ export interface JobTiming {
   /** How often left-behind work is looked for, and how old it must be: who took it on may be at it still. */
   readonly sweep: number;
   readonly sweepAge: number;
+  /** How long work is put off that could not be taken up. */
+  readonly postpone: number;
   /** How long closing waits for the work under way, which is then left to another process. */
   readonly close: number;
 }
 
-const DEFAULT_TIMING: JobTiming = { wait: 10_000, retry: 250, sweep: 15_000, sweepAge: 15_000, close: 5_000 };
+const DEFAULT_TIMING: JobTiming = {
+  wait: 10_000,
+  retry: 250,
+  sweep: 15_000,
+  sweepAge: 15_000,
+  postpone: 60_000,
+  close: 5_000,
+};
 const SWEEP_LIMIT = 20;
 
 const PENDING: ExtractionOutcome = { status: 'PENDING', factIds: [], refused: [] };
@@ -116,9 +135,19 @@ class Runner implements JobRunner {
       const result = await mineSession(this.deps, tenant, sessionId, this.#stop.signal);
       for (const [id, outcome] of result?.outcomes ?? []) outcomes.set(id, merged(outcomes.get(id), outcome));
       if (result && !result.more) return outcomes;
+      if (!result && !(await this.#exists(tenant, sessionId))) return outcomes;
       if (!result) await pause(this.timing.retry);
     }
     return null;
+  }
+
+  /** Whether a session that could not be claimed is there, so that another holds it; the work on one that is gone ends. */
+  #exists(tenant: TenantContext, sessionId: string): Promise<boolean> {
+    return inTenant(this.deps.db, tenant, async (unit) => {
+      const [session] = await sessionsByIds(unit, [sessionId]);
+      if (!session) await endExtraction(unit, sessionId, this.deps.now());
+      return session !== undefined;
+    });
   }
 
   #outcomeOf(tenant: TenantContext, runId: string): Promise<ExtractionOutcome> {
@@ -135,14 +164,28 @@ class Runner implements JobRunner {
     try {
       const before = new Date(now().getTime() - this.timing.sweepAge);
       const open = await db.withPlatform((tx) => openExtractions(tx, before, SWEEP_LIMIT));
-      for (const { tenantId, sessionId } of open) {
+      for (const job of open) {
         if (this.#stop.signal.aborted) return;
-        if (this.#tails.has(sessionId)) continue;
-        const tenant = await db.withPlatform((tx) => findTenant(tx, { id: tenantId }));
-        if (tenant) await this.#enqueue(toTenantContext(tenant), sessionId);
+        await this.#takeUp(job);
       }
     } catch (error) {
       this.#tell(error, 'looking for left-behind work failed');
+    }
+  }
+
+  /** One job that fails keeps no other waiting: it is due again later. */
+  async #takeUp({ tenantId, sessionId }: OpenExtraction): Promise<void> {
+    const { db, now } = this.deps;
+    if (this.#tails.has(sessionId)) return;
+    try {
+      const tenant = await db.withPlatform((tx) => findTenant(tx, { id: tenantId }));
+      if (tenant) await this.#enqueue(toTenantContext(tenant), sessionId);
+    } catch (error) {
+      this.#tell(error, 'taking up left-behind work failed');
+      const later = new Date(now().getTime() + this.timing.postpone);
+      await db
+        .withTenant(tenantId, (tx) => postponeExtraction(tx, tenantId, sessionId, later))
+        .catch((failure) => this.#tell(failure, 'postponing left-behind work failed'));
     }
   }
 

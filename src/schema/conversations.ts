@@ -3,6 +3,7 @@ import {
   type ExtractionRunRow,
   type FactRecord,
   factIdsOfRuns,
+  factIdsReplacedByRuns,
   type MessageRecord,
   runsByIds,
   type SessionRow,
@@ -26,7 +27,10 @@ const ExtractionStatus = builder.enumType('ExtractionStatus', {
     EXTRACTED_NOTHING: { description: 'It looked, and found nothing durable.' },
     SKIPPED_NOT_SALIENT: { description: 'The gate saw that nothing durable was said; no extractor ran.' },
     NOTHING_NEW: { description: 'No message was new.' },
-    PENDING: { description: 'It is not done yet; the event EXTRACTION_FINISHED tells when it is.' },
+    PENDING: {
+      description:
+        'It is not done yet, or failed for now and is tried again; the event EXTRACTION_FINISHED tells when it is done.',
+    },
     FAILED: { description: 'The extractor failed; the messages are kept, and are mined with the next ones.' },
   },
 });
@@ -104,9 +108,16 @@ builder.node(Extraction, {
     }),
     superseded: t.field({
       type: [Fact],
-      description: 'Facts that it replaced. The RULES extractor replaces none.',
-      resolve: async (extraction, _args, context) =>
-        (await factsOf(extraction, context)).filter((fact) => fact.supersededBy !== null),
+      description: 'Facts that were replaced by facts that it added.',
+      resolve: async ({ run }, _args, context) => {
+        const ids = await context.batches.byId<string[]>(
+          'replacedByRun',
+          (runs) => readTenant(context, (unit) => factIdsReplacedByRuns(unit, runs)),
+          run.id,
+        );
+        const facts = await Promise.all((ids ?? []).map((id) => loadFact(context, id)));
+        return facts.filter((fact) => fact !== null);
+      },
     }),
     refused: t.field({
       type: [RefusedText],
@@ -132,7 +143,7 @@ builder.node(Extraction, {
     }),
     error: t.string({
       nullable: true,
-      description: 'Code of what made it fail.',
+      description: 'Code of what made it fail, also where it is tried again.',
       resolve: ({ run }) => run.error,
     }),
   }),

@@ -104,17 +104,20 @@ export async function holdsClaim(unit: Unit, claim: Claim, owner: string): Promi
   return rows[0]?.held ?? false;
 }
 
-/** How a run ended. */
+/** How a run ended; or, with the status PENDING, that it failed for now and is to be tried again. */
 export interface RunEnd {
   readonly id: string;
   readonly status: string;
   readonly error: string | null;
+  /** How often in a row it has failed. */
+  readonly attempts: number;
 }
 
 /**
- * Ends runs, moves the cursor, gives the lease back and ends the session's job unless other runs wait. Only for who
- * holds the claim. One statement.
- * @param end `minedSeq`: where the cursor is from now on; `failed`: whether messages beyond it could not be mined
+ * Ends runs, moves the cursor, gives the lease back and ends the session's job unless runs wait: then it is due again
+ * at `retryAt`. Only for who holds the claim. One statement.
+ * @param end `minedSeq`: where the cursor is from now on; `failed`: whether messages beyond it could not be mined;
+ *   `retryAt`: when what waits is tried again, if it waits because of a failure
  */
 export async function finishRuns(
   unit: Unit,
@@ -123,29 +126,56 @@ export async function finishRuns(
     readonly runs: readonly RunEnd[];
     readonly minedSeq: number;
     readonly failed: boolean;
+    readonly retryAt: Date | null;
     readonly at: Date;
   },
 ): Promise<void> {
+  const ended = end.runs.filter(({ status }) => status !== 'PENDING');
   await unit.tx.$executeRaw`
-    WITH ended AS (
+    WITH told AS (
       UPDATE extraction_run r
-      SET status = e.status, error = e.error, attempts = r.attempts + 1, finished_at = ${end.at}::timestamptz
-      FROM jsonb_to_recordset(${JSON.stringify(end.runs)}::jsonb) AS e(id uuid, status text, error text)
+      SET status = e.status, error = e.error, attempts = e.attempts,
+          finished_at = CASE WHEN e.status <> 'PENDING' THEN ${end.at}::timestamptz END
+      FROM jsonb_to_recordset(${JSON.stringify(end.runs)}::jsonb) AS e(id uuid, status text, error text, attempts int)
       WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.id = e.id
     ), moved AS (
       UPDATE session SET mined_seq = greatest(mined_seq, ${end.minedSeq}::int), lease_owner = NULL, lease_until = NULL
       WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${claim.sessionId}::uuid
-      RETURNING id, mined_seq
-    )
-    UPDATE job j SET status = CASE WHEN ${end.failed}::boolean THEN 'FAILED' ELSE 'SUCCEEDED' END, finished_at = ${end.at}::timestamptz,
-                     attempts = j.attempts + 1
-    FROM moved m
-    WHERE j.tenant_id = ${unit.tenantId}::uuid AND j.kind = 'EXTRACTION' AND j.subject_id = m.id
-      AND j.status IN ('QUEUED', 'RUNNING')
-      AND NOT EXISTS (
+      RETURNING id
+    ), waiting AS (
+      SELECT EXISTS (
         SELECT FROM extraction_run r
-        WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.session_id = m.id AND r.status = 'PENDING'
-          AND r.id <> ALL(${end.runs.map((run) => run.id)}::uuid[]))`;
+        WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.session_id = ${claim.sessionId}::uuid AND r.status = 'PENDING'
+          AND r.id <> ALL(${ended.map((run) => run.id)}::uuid[])) AS any
+    )
+    UPDATE job j
+    SET status = CASE WHEN w.any THEN j.status WHEN ${end.failed}::boolean THEN 'FAILED' ELSE 'SUCCEEDED' END,
+        finished_at = CASE WHEN NOT w.any THEN ${end.at}::timestamptz END,
+        run_after = CASE WHEN w.any THEN coalesce(${end.retryAt}::timestamptz, j.run_after) ELSE j.run_after END,
+        attempts = j.attempts + 1
+    FROM moved m, waiting w
+    WHERE j.tenant_id = ${unit.tenantId}::uuid AND j.kind = 'EXTRACTION' AND j.subject_id = m.id
+      AND j.status IN ('QUEUED', 'RUNNING')`;
+}
+
+/**
+ * Of these runs, those from whose messages facts were learned in the rounds before. One statement.
+ * @param minedSeq what the rounds before have mined
+ */
+export async function runsWithFacts(
+  unit: Unit,
+  runs: readonly Pick<ExtractionRunRow, 'id' | 'sessionId' | 'fromSeq' | 'toSeq'>[],
+  minedSeq: number,
+): Promise<ReadonlySet<string>> {
+  if (runs.length === 0) return new Set();
+  const rows = await unit.tx.$queryRaw<{ id: string }[]>`
+    SELECT r.id FROM jsonb_to_recordset(${JSON.stringify(runs)}::jsonb)
+      AS r(id uuid, "sessionId" uuid, "fromSeq" int, "toSeq" int)
+    WHERE EXISTS (
+        SELECT FROM message m JOIN fact_source fs ON fs.tenant_id = m.tenant_id AND fs.message_id = m.id
+        WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.session_id = r."sessionId"
+          AND m.seq BETWEEN r."fromSeq" AND least(r."toSeq", ${minedSeq}::int))`;
+  return new Set(rows.map((row) => row.id));
 }
 
 /** The facts that a run learned, by run. */
@@ -157,5 +187,20 @@ export async function factIdsOfRuns(unit: Unit, runIds: readonly string[]): Prom
   });
   const byRun = new Map<string, string[]>();
   for (const row of rows) byRun.set(row.runId as string, [...(byRun.get(row.runId as string) ?? []), row.id]);
+  return byRun;
+}
+
+/** The facts that a run replaced: those superseded by a fact that it added, by run. One statement. */
+export async function factIdsReplacedByRuns(
+  unit: Unit,
+  runIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const rows = await unit.tx.$queryRaw<{ runId: string; id: string }[]>`
+    SELECT n.run_id AS "runId", o.id
+    FROM fact n JOIN fact o ON o.tenant_id = n.tenant_id AND o.superseded_by = n.id
+    WHERE n.tenant_id = ${unit.tenantId}::uuid AND n.run_id = ANY(${[...runIds]}::uuid[])
+    ORDER BY o.retired_at, o.id`;
+  const byRun = new Map<string, string[]>();
+  for (const { runId, id } of rows) byRun.set(runId, [...(byRun.get(runId) ?? []), id]);
   return byRun;
 }

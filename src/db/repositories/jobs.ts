@@ -78,3 +78,24 @@ export async function openExtractions(
     WHERE j.kind = 'EXTRACTION' AND j.status IN ('QUEUED', 'RUNNING') AND j.run_after <= ${before}::timestamptz
     ORDER BY j.run_after LIMIT ${limit}::int`;
 }
+
+/** Makes a session's open extraction due again at that time. One statement. */
+export async function postponeExtraction(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+  until: Date,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE job SET run_after = ${until}::timestamptz
+    WHERE tenant_id = ${tenantId}::uuid AND subject_id = ${sessionId}::uuid AND kind = 'EXTRACTION'
+      AND status IN ('QUEUED', 'RUNNING')`;
+}
+
+/** Ends the open extraction of a session that is gone. One statement. */
+export async function endExtraction(unit: Unit, sessionId: string, at: Date): Promise<void> {
+  await unit.tx.$executeRaw`
+    UPDATE job SET status = 'FAILED', error = 'SESSION_GONE', finished_at = ${at}::timestamptz
+    WHERE tenant_id = ${unit.tenantId}::uuid AND subject_id = ${sessionId}::uuid AND kind = 'EXTRACTION'
+      AND status IN ('QUEUED', 'RUNNING')`;
+}

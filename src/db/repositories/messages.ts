@@ -21,13 +21,43 @@ export interface MessageRecord extends ScopeOwner {
   readonly redactedAt: Date | null;
 }
 
-type MessageRow = Omit<MessageRecord, 'content' | 'speaker'> & {
+/** A row as selected by {@link messageColumns}: content still in its envelope. */
+export type MessageRow = Omit<MessageRecord, 'content' | 'speaker'> & {
   content: Uint8Array;
   speaker: Uint8Array | null;
 };
 
+const COLUMNS: Readonly<Record<keyof MessageRow, string>> = {
+  id: 'm.id',
+  sessionId: 'm.session_id',
+  scopeId: 'm.scope_id',
+  seq: 'm.seq',
+  role: 'm.role',
+  content: 'm.content',
+  speaker: 'm.speaker',
+  externalId: 'm.external_id',
+  flags: 'm.flags',
+  sentAt: 'm.sent_at',
+  recordedAt: 'm.recorded_at',
+  redactedAt: 'm.redacted_at',
+  agentId: 'e.agent_id',
+  userId: 'e.user_id',
+};
+
+/**
+ * The columns that {@link MessageRow} names, for `SELECT ${messageColumns()} FROM message m JOIN session e …`.
+ * @param prefix what their names begin with, where a row holds more than a message
+ */
+export function messageColumns(prefix = ''): Prisma.Sql {
+  return Prisma.raw(
+    Object.entries(COLUMNS)
+      .map(([name, column]) => `${column} AS "${prefix}${name}"`)
+      .join(', '),
+  );
+}
+
 /** Opens a row's content. */
-function toMessage(unit: Unit, row: MessageRow): MessageRecord {
+export function toMessage(unit: Unit, row: MessageRow): MessageRecord {
   return { ...row, content: unit.content.open(row.content), speaker: unit.content.openOptional(row.speaker) };
 }
 
@@ -35,10 +65,8 @@ function toMessage(unit: Unit, row: MessageRow): MessageRecord {
 export async function messagesByIds(unit: Unit, ids: readonly string[]): Promise<MessageRecord[]> {
   if (ids.length === 0) return [];
   const rows = await unit.tx.$queryRaw<MessageRow[]>`
-    SELECT m.id, m.session_id AS "sessionId", m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker,
-           m.external_id AS "externalId", m.flags, m.sent_at AS "sentAt", m.recorded_at AS "recordedAt",
-           m.redacted_at AS "redactedAt", s.agent_id AS "agentId", s.user_id AS "userId"
-    FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+    SELECT ${messageColumns()}
+    FROM message m JOIN session e ON e.tenant_id = m.tenant_id AND e.id = m.session_id
     WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.id = ANY(${[...ids]}::uuid[])`;
   return rows.map((row) => toMessage(unit, row));
 }
@@ -142,50 +170,71 @@ export async function insertMessages(
     WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${session.id}::uuid`;
 }
 
-/** The messages of a session beyond a sequence that are to be mined, in order. */
+/** Messages to mine, in order. */
+export interface MiningRound {
+  readonly messages: readonly MessageRecord[];
+  /** Whether more are to be mined after these. */
+  readonly cut: boolean;
+}
+
+/**
+ * The messages of a session beyond a sequence that are to be mined, up to a number and up to where their characters
+ * reach a limit: at least one, if there is one. One statement.
+ */
 export async function messagesToMine(
   unit: Unit,
   sessionId: string,
   afterSeq: number,
-  limit: number,
-): Promise<MessageRecord[]> {
-  const rows = await unit.tx.$queryRaw<MessageRow[]>`
-    SELECT m.id, m.session_id AS "sessionId", m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker,
-           m.external_id AS "externalId", m.flags, m.sent_at AS "sentAt", m.recorded_at AS "recordedAt",
+  limit: { readonly messages: number; readonly characters: number },
+): Promise<MiningRound> {
+  const rows = await unit.tx.$queryRaw<(Omit<MessageRow, 'content'> & { content: Uint8Array | null })[]>`
+    SELECT m.id, m.session_id AS "sessionId", m.scope_id AS "scopeId", m.seq, m.role,
+           -- what is beyond is only counted, not read
+           CASE WHEN sum(m.characters) OVER (ORDER BY m.seq) - m.characters < ${limit.characters}::int THEN m.content END AS content,
+           m.speaker, m.external_id AS "externalId", m.flags, m.sent_at AS "sentAt", m.recorded_at AS "recordedAt",
            m.redacted_at AS "redactedAt", s.agent_id AS "agentId", s.user_id AS "userId"
     FROM message m JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
     WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.session_id = ${sessionId}::uuid AND m.seq > ${afterSeq}::int
       AND m.extract AND m.redacted_at IS NULL
-    ORDER BY m.seq LIMIT ${limit}::int`;
-  return rows.map((row) => toMessage(unit, row));
+    ORDER BY m.seq LIMIT ${limit.messages + 1}::int`;
+  const messages = rows
+    .slice(0, limit.messages)
+    .flatMap(({ content, ...row }) => (content ? [toMessage(unit, { ...row, content })] : []));
+  return { messages, cut: messages.length < rows.length };
 }
 
-/** The newest messages first, or beyond a sequence, of a session. */
-export async function listMessages(
+/** Part of a session's messages, by their sequences; `limit + 1` of them in the page's direction. */
+export interface MessagePage {
+  readonly limit: number;
+  readonly after: number | null;
+  readonly before: number | null;
+  readonly backward: boolean;
+}
+
+/** A page of the messages of each session, in its direction. One statement. */
+export async function messagesOfSessions(
   unit: Unit,
-  sessionId: string,
-  page: { limit: number; after: number | null; before: number | null; backward: boolean },
-): Promise<MessageRecord[]> {
-  const order = page.backward ? ('desc' as const) : ('asc' as const);
-  const rows = await unit.tx.message.findMany({
-    where: {
-      tenantId: unit.tenantId,
-      sessionId,
-      AND: [
-        page.after === null ? {} : { seq: { gt: page.after } },
-        page.before === null ? {} : { seq: { lt: page.before } },
-      ],
-    },
-    orderBy: { seq: order },
-    take: page.limit + 1,
-    select: { id: true },
-  });
-  const messages = await messagesByIds(
-    unit,
-    rows.map((row) => row.id),
-  );
-  const byId = new Map(messages.map((message) => [message.id, message]));
-  return rows.flatMap((row) => byId.get(row.id) ?? []);
+  sessionIds: readonly string[],
+  { limit, after, before, backward }: MessagePage,
+): Promise<Map<string, MessageRecord[]>> {
+  const direction = backward ? Prisma.sql`DESC` : Prisma.sql`ASC`;
+  const rows = await unit.tx.$queryRaw<MessageRow[]>`
+    SELECT ${messageColumns()}
+    FROM session e CROSS JOIN LATERAL (
+      SELECT * FROM message g
+      WHERE g.tenant_id = ${unit.tenantId}::uuid AND g.session_id = e.id
+        ${after === null ? Prisma.empty : Prisma.sql`AND g.seq > ${after}::int8`}
+        ${before === null ? Prisma.empty : Prisma.sql`AND g.seq < ${before}::int8`}
+      ORDER BY g.seq ${direction} LIMIT ${limit + 1}::int) AS m
+    WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.id = ANY(${[...sessionIds]}::uuid[])
+    ORDER BY m.session_id, m.seq ${direction}`;
+  const bySession = new Map<string, MessageRecord[]>();
+  for (const row of rows) {
+    const messages = bySession.get(row.sessionId) ?? [];
+    messages.push(toMessage(unit, row));
+    bySession.set(row.sessionId, messages);
+  }
+  return bySession;
 }
 
 /** A source's place among those of a fact: when it was added, in milliseconds, and the message. */
@@ -214,16 +263,13 @@ export async function sourcesOfFacts(
       : Prisma.sql`(fs.added_at, fs.message_id) ${Prisma.raw(operator)} (to_timestamp(${place[0]}::float8 / 1000), ${place[1]}::uuid)`;
   const rows = await unit.tx.$queryRaw<(MessageRow & { factId: string; addedAt: Date })[]>`
     SELECT * FROM (
-      SELECT fs.fact_id AS "factId", fs.added_at AS "addedAt", m.id, m.session_id AS "sessionId",
-             m.scope_id AS "scopeId", m.seq, m.role, m.content, m.speaker, m.external_id AS "externalId", m.flags,
-             m.sent_at AS "sentAt", m.recorded_at AS "recordedAt", m.redacted_at AS "redactedAt",
-             s.agent_id AS "agentId", s.user_id AS "userId",
+      SELECT fs.fact_id AS "factId", fs.added_at AS "addedAt", ${messageColumns()},
              row_number() OVER (PARTITION BY fs.fact_id ORDER BY fs.added_at ${direction}, fs.message_id ${direction}) AS place
       FROM fact_source fs
       JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
-      JOIN session s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+      JOIN session e ON e.tenant_id = m.tenant_id AND e.id = m.session_id
       WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[])
-        AND ${rangeCondition('s', range)}
+        AND ${rangeCondition('e', range)}
         AND ${beyond(page.after, '>')} AND ${beyond(page.before, '<')}
     ) ranked WHERE place <= ${page.limit + 1}::int ORDER BY "factId", place`;
   const byFact = new Map<string, (MessageRecord & { addedAt: Date })[]>();
