@@ -36,7 +36,7 @@ const LATIN_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** Lower case, accents gone from Latin and Greek letters; marks of other scripts are letters there and stay. */
-export function foldWord(word: string): string {
+function foldWord(word: string): string {
   const lower = word.toLowerCase();
   if (/^[\0-\x7f]*$/.test(lower)) return lower;
   return lower

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { analyzeDocument, analyzeQuery } from '../../src/text/lexical-analysis.js';
-import { entityKey, entityKeysIn } from '../../src/text/lexical-entities.js';
 
 const terms = (text: string) => analyzeDocument(text).terms.map(({ term }) => term);
 /** How many terms of the query the document has. */
@@ -205,35 +204,4 @@ describe('analyzeDocument', () => {
       expect(analyzeDocument(text).length).toBeGreaterThan(0);
     }
   }, 120_000);
-});
-
-describe('entity names (SPEC §8.3)', () => {
-  it.each([
-    ['Golden Gate Bridge', 'how long is the golden gate bridge?'],
-    ['Node.js', 'does she know node.js'],
-    ['Node JS', 'does she know Node.js'],
-    ['The Hague', 'who lives in the Hague'],
-    ['Zoë Müller', 'when did zoe muller’s mother call'],
-    ["O'Brien", "Where is O'Brien's office?"],
-    ['C++', 'C++?'],
-    ['Will', 'what does Will eat'],
-    ['小王', '小王住在哪里'],
-    ['AT&T', 'is AT&T a client'],
-    ['New York City Marathon 2024', 'the New York City Marathon 2024 date'],
-  ])('%j is found in %j', (name, query) => expect(entityKeysIn(query)).toContain(entityKey(name)));
-
-  it.each([
-    ['Will', 'will she eat'],
-    ['C++', 'a C compiler'],
-    ['Ann', 'annual'],
-    ['Golden Gate', 'golden old gate'],
-  ])('%j is not found in %j', (name, query) => expect(entityKeysIn(query)).not.toContain(entityKey(name)));
-
-  it('has no key for a name without letters or digits, and bounds the keys of a long query', () => {
-    expect(entityKey(' … ')).toBe('');
-    expect(entityKeysIn(' … ')).toEqual([]);
-    expect(entityKeysIn('alpha beta '.repeat(10_000)).length).toBeLessThan(1300);
-    const distinct = Array.from({ length: 5000 }, (_, index) => `w${index}`).join(' ');
-    expect(entityKeysIn(distinct).length).toBeLessThan(1300);
-  });
 });
