@@ -1,7 +1,7 @@
 import {
-  listMessages,
   type MessageRecord,
   messagesByIds,
+  messagesOfSessions,
   type SessionRow,
   sessionsByIds,
 } from '../db/index.js';
@@ -71,9 +71,14 @@ builder.node(Session, {
       description: 'Its messages in the order in which they arrived.',
       resolve: async (session, args, context) => {
         const page = pageOf(args, 1);
-        const seqs = numberPageOf(page);
-        const rows = await readTenant(context, (unit) => listMessages(unit, session.id, seqs));
-        return connectionOf(page, rows, (row) => [row.seq]);
+        const { limit, after, before, backward } = numberPageOf(page);
+        const rows = await context.batches.byId(
+          `messages:${JSON.stringify([limit, after, before, backward])}`,
+          (ids) =>
+            readTenant(context, (unit) => messagesOfSessions(unit, ids, { limit, after, before, backward })),
+          session.id,
+        );
+        return connectionOf(page, rows ?? [], (row) => [row.seq]);
       },
     }),
   }),
