@@ -1,5 +1,5 @@
 import { hexOf } from '../content/index.js';
-import type { FactRecord, SalienceRecord } from './fact-records.js';
+import { type FactRecord, SALIENCE_COLUMNS, type SalienceRecord } from './fact-records.js';
 import type { ScopeFigures } from './scopes.js';
 import type { Unit } from './unit.js';
 
@@ -145,12 +145,7 @@ export async function lookUpFacts(
     )
     SELECT d.place, c.id, c.exact, f.text, f.recorded_at AS "recordedAt", f.valid_from AS "validFrom", n.distance AS "nearestDistance",
            n.last_seen_at AS "nearestSeenAt", (t.tenant_id IS NOT NULL) AS forgotten,
-           s.encoded, s.current, s.pinned, s.flashbulb, s.reinforcement, s.recall_count AS "recallCount",
-           s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.distance,
-           s.nearest_similarity AS "nearestSimilarity", s.gap_hours AS "gapHours", s.baseline_n AS "baselineN",
-           s.baseline_mean AS "baselineMean", s.baseline_sigma AS "baselineSigma", s.baseline_origin AS "baselineOrigin",
-           s.reaffirmed, s.interest, s.challenge, s.urgency, s.urgency_source AS "urgencySource", s.valence,
-           s.valence_source AS "valenceSource", s.arousal, s.arousal_source AS "arousalSource",
+           ${SALIENCE_COLUMNS},
            figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', w.m2) AS "tenantBaseline"
     FROM draft d
     CROSS JOIN figures

@@ -28,15 +28,12 @@ export interface FactRecord {
   readonly salience: SalienceRecord;
 }
 
-/** The hot numbers of a fact: see SPEC §4 and §6. */
-export interface SalienceRecord {
+/** Stored inputs and stages of an importance; column for column `fact_salience`. */
+export interface SalienceValues {
   readonly encoded: number;
   readonly current: number;
   readonly pinned: boolean;
   readonly flashbulb: boolean;
-  readonly reinforcement: number;
-  readonly recallCount: number;
-  readonly reinforcedAt: Date | null;
   readonly lastSeenAt: Date;
   readonly distance: number | null;
   readonly nearestSimilarity: number | null;
@@ -64,12 +61,15 @@ export interface SalienceRecord {
   readonly decayResistance: number;
 }
 
-/** The columns that {@link FactRow} names; for `SELECT ${FACT_COLUMNS} FROM fact f JOIN fact_salience s …`. */
-export const FACT_COLUMNS = Prisma.sql`
-  f.id, f.short_id AS "shortId", f.scope_id AS "scopeId", f.agent_id AS "agentId", f.user_id AS "userId", f.kind, f.tier,
-  f.text, f.subject, f.predicate, f.object, f.metadata, f.confidence, f.extractor, f.session_id AS "sessionId",
-  f.valid_from AS "validFrom", f.valid_to AS "validTo", f.ended_at AS "endedAt", f.recorded_at AS "recordedAt",
-  f.retired_at AS "retiredAt", f.retire_reason AS "retireReason", f.superseded_by AS "supersededBy",
+/** The hot numbers of a fact: see SPEC §4 and §6. */
+export interface SalienceRecord extends SalienceValues {
+  readonly reinforcement: number;
+  readonly recallCount: number;
+  readonly reinforcedAt: Date | null;
+}
+
+/** The columns that {@link SalienceRecord} names, for `SELECT ${SALIENCE_COLUMNS} FROM fact_salience s`. */
+export const SALIENCE_COLUMNS = Prisma.sql`
   s.encoded, s.current, s.pinned, s.flashbulb, s.reinforcement, s.recall_count AS "recallCount",
   s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.distance,
   s.nearest_similarity AS "nearestSimilarity", s.gap_hours AS "gapHours", s.baseline_n AS "baselineN",
@@ -79,6 +79,14 @@ export const FACT_COLUMNS = Prisma.sql`
   s.arousal_source AS "arousalSource", s.z, s.spatial_z AS "spatialZ", s.temporal_z AS "temporalZ", s.base,
   s.topic_boost AS "topicBoost", s.valence_factor AS "valenceFactor",
   s.self_relevance_factor AS "selfRelevanceFactor", s.decay_resistance AS "decayResistance"`;
+
+/** The columns that {@link FactRow} names; for `SELECT ${FACT_COLUMNS} FROM fact f JOIN fact_salience s …`. */
+export const FACT_COLUMNS = Prisma.sql`
+  f.id, f.short_id AS "shortId", f.scope_id AS "scopeId", f.agent_id AS "agentId", f.user_id AS "userId", f.kind, f.tier,
+  f.text, f.subject, f.predicate, f.object, f.metadata, f.confidence, f.extractor, f.session_id AS "sessionId",
+  f.valid_from AS "validFrom", f.valid_to AS "validTo", f.ended_at AS "endedAt", f.recorded_at AS "recordedAt",
+  f.retired_at AS "retiredAt", f.retire_reason AS "retireReason", f.superseded_by AS "supersededBy",
+  ${SALIENCE_COLUMNS}`;
 
 type Content = 'text' | 'subject' | 'predicate' | 'object' | 'metadata';
 

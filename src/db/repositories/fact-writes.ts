@@ -1,39 +1,7 @@
 import { hexOf } from '../content/index.js';
+import type { SalienceValues } from './fact-records.js';
 import { type ScopeChange, scopeChangeExpressions } from './scopes.js';
 import type { Unit } from './unit.js';
-
-/** Stored inputs and stages of an importance; column for column `fact_salience`. */
-export interface SalienceValues {
-  readonly encoded: number;
-  readonly current: number;
-  readonly pinned: boolean;
-  readonly flashbulb: boolean;
-  readonly lastSeenAt: Date;
-  readonly distance: number | null;
-  readonly nearestSimilarity: number | null;
-  readonly gapHours: number | null;
-  readonly baselineN: number | null;
-  readonly baselineMean: number | null;
-  readonly baselineSigma: number | null;
-  readonly baselineOrigin: string | null;
-  readonly reaffirmed: boolean;
-  readonly interest: number | null;
-  readonly challenge: number | null;
-  readonly urgency: number | null;
-  readonly urgencySource: string | null;
-  readonly valence: number | null;
-  readonly valenceSource: string | null;
-  readonly arousal: number | null;
-  readonly arousalSource: string | null;
-  readonly z: number | null;
-  readonly spatialZ: number | null;
-  readonly temporalZ: number | null;
-  readonly base: number;
-  readonly topicBoost: number;
-  readonly valenceFactor: number;
-  readonly selfRelevanceFactor: number;
-  readonly decayResistance: number;
-}
 
 /** A fact to insert, content in the clear. */
 export interface NewFact {

@@ -1,5 +1,6 @@
 import type { Prisma } from '../generated/client.js';
 import type { Transaction } from '../index.js';
+import { type IdPage, idPage } from './members.js';
 
 /** A tenant's own row. `settings` is as stored: validate it where it is used. */
 export interface TenantRow {
@@ -101,19 +102,9 @@ export async function findTenant(
 }
 
 /** Tenants in the order of their ids, which is that of their creation. */
-export async function listTenants(
-  tx: Transaction,
-  page: { limit: number; after: string | null; before: string | null; backward: boolean },
-): Promise<TenantRow[]> {
-  return tx.tenant.findMany({
-    where: {
-      deletedAt: null,
-      AND: [page.after ? { id: { gt: page.after } } : {}, page.before ? { id: { lt: page.before } } : {}],
-    },
-    orderBy: { id: page.backward ? 'desc' : 'asc' },
-    take: page.limit + 1,
-    select: COLUMNS,
-  });
+export async function listTenants(tx: Transaction, page: IdPage): Promise<TenantRow[]> {
+  const { AND, ...rest } = idPage(page);
+  return tx.tenant.findMany({ where: { deletedAt: null, AND }, ...rest, select: COLUMNS });
 }
 
 /** An API key with its tenant, for authentication: looked up by the key's id alone, across tenants. */
