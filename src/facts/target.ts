@@ -4,6 +4,7 @@ import {
   factsByIds,
   liveFactsOf,
   lockScopes,
+  ownersExist,
   type ScopeOwner,
   scopesOfSources,
   type Unit,
@@ -139,7 +140,12 @@ async function byText(
 ): Promise<FactRecord | null> {
   if (match.text.trim() === '') throw new BadInputError('text must not be blank', path);
   const needle = match.text.normalize('NFC');
-  const facts = await liveFactsOf(unit, resolveContext(actor, match), match.kind, now);
+  const owner = resolveContext(actor, match);
+  // Else the fact that all share would be meant, whoever was named.
+  const known = await ownersExist(unit, owner);
+  if (!known.agent) throw new NotFoundError('Agent', [...path.slice(0, -1), 'agentId']);
+  if (!known.user) throw new NotFoundError('User', [...path.slice(0, -1), 'userId']);
+  const facts = await liveFactsOf(unit, owner, match.kind, now);
   const matching = facts.filter((fact) => fact.text.includes(needle) && mayWrite(actor, fact));
   if (matching.length > 1)
     throw new AmbiguousMatchError(`${matching.length} live facts contain this text`, path);
