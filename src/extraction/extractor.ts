@@ -66,18 +66,10 @@ export interface ExtractedSupersession {
   sourceMessageIds?: string[];
 }
 
-/** A relation between two named entities. */
-export interface ExtractedEdge {
-  source: string;
-  relation: string;
-  target: string;
-}
-
 /** What came back. Empty lists are a normal answer: nothing worth remembering was said. */
 export interface ExtractorOutput {
   add: ExtractedFact[];
   supersede: ExtractedSupersession[];
-  edges: ExtractedEdge[];
   /** Remarks for the outcome, such as an unknown kind that became FACT. Never message text. */
   notes?: string[];
 }

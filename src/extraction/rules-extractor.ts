@@ -21,7 +21,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DuplicateIndex, type FactKind } from '../text/index.js';
 import type {
-  ExtractedEdge,
   ExtractedFact,
   ExtractedSupersession,
   Extractor,
@@ -72,7 +71,9 @@ export function createRulesExtractor(): Extractor {
           proposed.add(statement);
         }
         if (statements.length > MOST_FACTS)
-          proposed.output.notes.push(`${statements.length - MOST_FACTS} statements of one message were left out`);
+          proposed.output.notes.push(
+            `${statements.length - MOST_FACTS} statements of one message were left out`,
+          );
       }
       signal.throwIfAborted();
       return proposed.output;
@@ -137,7 +138,6 @@ class Proposed {
   readonly output = {
     add: [] as ExtractedFact[],
     supersede: [] as ExtractedSupersession[],
-    edges: [] as ExtractedEdge[],
     notes: [] as string[],
   };
   /** Those added, by kind. */
@@ -170,8 +170,6 @@ class Proposed {
     }
     alike.add(text, fact);
     this.output.add.push(fact);
-    const edge = edgeOf(judgement);
-    if (edge) this.output.edges.push(edge);
   }
 
   #knownOf(speaker: string | undefined): KnownFact[] {
@@ -234,14 +232,4 @@ function subjectOf(words: string | undefined, author: string): string | undefine
 function predicateOf({ kind, predicate }: Judgement): string {
   if (kind === 'DECISION') return 'decision';
   return kind === 'CONVENTION' ? 'convention' : predicate;
-}
-
-/** "Farid reports to Lucy": both ends are names. */
-function edgeOf({ subject, predicate, object, entities }: Judgement): ExtractedEdge | undefined {
-  if (!subject || subject === 'AUTHOR' || !object || !entities.includes(subject.words)) return undefined;
-  const target = entities.find((name) => name !== subject.words && object.includes(name));
-  if (!target) return undefined;
-  const between = object.slice(0, object.indexOf(target)).trim();
-  const link = /^(?:to|for|with|at|in|from|of|on|by)$/i.test(between) ? ` ${between.toLowerCase()}` : '';
-  return { source: subject.words, relation: `${predicate.toLowerCase()}${link}`, target };
 }

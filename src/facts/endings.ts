@@ -12,8 +12,8 @@ import type { NewEvent } from '../events/index.js';
 import type { Services } from '../services.js';
 import { audit, changerOf, type TenantActor } from '../tenancy/index.js';
 import { type FactKind, normalizeFactText } from '../text/index.js';
-import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
 import { TARGET_GONE } from './plan.js';
+import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
 import { type FactTarget, findTarget, lockTarget, requireLive } from './target.js';
 import { writeFacts } from './write-facts.js';
 

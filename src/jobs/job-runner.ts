@@ -88,11 +88,18 @@ class Runner implements JobRunner {
     runId: string,
     wait: boolean,
   ): Promise<ExtractionOutcome> {
-    const work = this.#enqueue(tenant, sessionId);
+    // A backlog behind it is not this caller's to wait for.
+    let done: (outcomes: Outcomes) => void = () => {};
+    const own = new Promise<Outcomes>((resolve) => {
+      done = resolve;
+    });
+    const work = this.#enqueue(tenant, sessionId, (outcomes) => {
+      if ((outcomes.get(runId)?.status ?? 'PENDING') !== 'PENDING') done(outcomes);
+    });
     if (!wait) return PENDING;
     const { promise: late, cancel } = timeout(this.timing.wait);
     try {
-      const outcomes = await Promise.race([work, late]);
+      const outcomes = await Promise.race([own, work, late]);
       if (!outcomes) return PENDING;
       // Another append's run may have mined these messages along with its own.
       return outcomes.get(runId) ?? (await this.#outcomeOf(tenant, runId));
@@ -113,9 +120,14 @@ class Runner implements JobRunner {
     cancel();
   }
 
-  #enqueue(tenant: TenantContext, sessionId: string): Promise<Outcomes | null> {
+  /** @param onRound is told what the runs have come to after each round */
+  #enqueue(
+    tenant: TenantContext,
+    sessionId: string,
+    onRound: (outcomes: Outcomes) => void = () => {},
+  ): Promise<Outcomes | null> {
     const before = this.#tails.get(sessionId) ?? Promise.resolve();
-    const work = before.then(() => this.#mine(tenant, sessionId));
+    const work = before.then(() => this.#mine(tenant, sessionId, onRound));
     const tail = work
       .catch(() => null)
       .finally(() => {
@@ -129,11 +141,16 @@ class Runner implements JobRunner {
    * Mines until nothing is left; a session that another process holds is asked for again, for it may leave our messages
    * to us. Null when the work was ended before that.
    */
-  async #mine(tenant: TenantContext, sessionId: string): Promise<Outcomes | null> {
+  async #mine(
+    tenant: TenantContext,
+    sessionId: string,
+    onRound: (outcomes: Outcomes) => void,
+  ): Promise<Outcomes | null> {
     const outcomes = new Map<string, ExtractionOutcome>();
     while (!this.#stop.signal.aborted) {
       const result = await mineSession(this.deps, tenant, sessionId, this.#stop.signal);
       for (const [id, outcome] of result?.outcomes ?? []) outcomes.set(id, merged(outcomes.get(id), outcome));
+      onRound(outcomes);
       if (result && !result.more) return outcomes;
       if (!result && !(await this.#exists(tenant, sessionId))) return outcomes;
       if (!result) await pause(this.timing.retry);

@@ -21,7 +21,7 @@ export class LineExtractor implements Extractor {
     const add = input.messages
       .filter((message) => message.role === 'USER')
       .flatMap((message) => message.content.split('\n').flatMap((line) => factOf(line, message.id)));
-    return { add, supersede: [], edges: [] };
+    return { add, supersede: [] };
   }
 
   /** The ids of the messages of all calls, in order. */

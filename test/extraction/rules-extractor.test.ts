@@ -244,13 +244,6 @@ describe('the parts of a fact', () => {
     'I have lived in Graz since 31 June 2020',
     'My favourite year is 1984',
   ])('no validFrom: %s', async (text) => expect((await only(text)).validFrom).toBeUndefined());
-
-  it('relates two names', async () => {
-    expect((await extract('Alice manages Bob.')).edges).toEqual([
-      { source: 'Alice', relation: 'manages', target: 'Bob' },
-    ]);
-    expect((await extract('I live in Graz.')).edges).toEqual([]);
-  });
 });
 
 describe('what replaces a known fact', () => {
@@ -308,6 +301,13 @@ describe('what replaces a known fact', () => {
 
 describe('the extractor', () => {
   it('says what it is', () => expect(extractor.name).toBe('RULES'));
+
+  it('takes a hundred facts of one message at most, and says how many it left out', async () => {
+    const lines = Array.from({ length: 130 }, (_, n) => `Service number ${n} runs on port ${5_000 + n}.`);
+    const { add, notes } = await extract(lines.join('\n'));
+    expect(add).toHaveLength(100);
+    expect(notes).toEqual(['30 statements of one message were left out']);
+  });
 
   it('stops when it is told to', async () => {
     const input = { referenceTime: REFERENCE, messages: [say('I live in Graz.')], known: [] };
