@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { appendMessages } from '../../src/conversations/index.js';
 import { createJobRunner } from '../../src/jobs/index.js';
 import { authenticate } from '../../src/tenancy/index.js';
@@ -7,6 +7,9 @@ import { callersOf, TestClock, uuidOf } from '../facts/support.js';
 import { eventsOf, rowsOf, seeingClient } from '../facts/tables.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
 import { LineExtractor, until } from './line-extractor.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const clock = new TestClock();
 const extractor = new LineExtractor();
@@ -87,9 +90,9 @@ describe('an extractor that fails', () => {
     ['nothing at all', () => undefined],
     [
       'a number that is none',
-      () => ({ add: [{ ...broken(), confidence: Number.NaN }], supersede: [], edges: [] }),
+      () => ({ add: [{ ...broken(), confidence: Number.NaN }], supersede: [] }),
     ],
-    ['an unknown kind', () => ({ add: [{ ...broken(), kind: 'MOOD' }], supersede: [], edges: [] })],
+    ['an unknown kind', () => ({ add: [{ ...broken(), kind: 'MOOD' }], supersede: [] })],
   ])('an answer that is no answer (%s) is a failure as well, and leaves no fact', async (_name, answer) => {
     const { say, admin, tenant } = await conversation();
     const { extract } = extractor;
