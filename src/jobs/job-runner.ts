@@ -70,6 +70,7 @@ class Runner implements JobRunner {
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | null = null;
+  #looking = false;
 
   constructor(
     private readonly deps: Deps,
@@ -177,10 +178,17 @@ class Runner implements JobRunner {
   }
 
   async #sweep(): Promise<void> {
+    // A database that is slow to answer is not asked again meanwhile.
+    if (this.#looking) return;
     const { db, now } = this.deps;
     try {
       const before = new Date(now().getTime() - this.timing.sweepAge);
-      const open = await db.withPlatform((tx) => openExtractions(tx, before, SWEEP_LIMIT));
+      this.#looking = true;
+      const open = await db
+        .withPlatform((tx) => openExtractions(tx, before, SWEEP_LIMIT))
+        .finally(() => {
+          this.#looking = false;
+        });
       for (const job of open) {
         if (this.#stop.signal.aborted) return;
         await this.#takeUp(job);

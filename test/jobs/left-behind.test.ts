@@ -1,10 +1,13 @@
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createJobRunner, type JobRunner } from '../../src/jobs/index.js';
 import { LineExtractor, until } from '../extraction/line-extractor.js';
 import { callersOf, TestClock, uuidOf } from '../facts/support.js';
 import { eventsOf, seeingClient } from '../facts/tables.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 // In a past of its own: what other test files have to do is not due by this clock.
 const clock = new TestClock('2001-01-01T00:00:00.000Z');
@@ -63,8 +66,9 @@ async function jobsOf(tenant: TestTenant): Promise<string[]> {
 async function abandoned() {
   const { tenant, agent, admin, session } = await conversation();
   extractor.before = () => new Promise(() => {});
+  const calls = extractor.calls.length;
   const { extraction } = await agent.say('FACT: The office is in Lisbon', { session, extract: 'LATER' });
-  await until(() => extractor.calls.length === 1);
+  await until(() => extractor.calls.length === calls + 1);
   return { tenant, agent, admin, session, extraction: extraction! };
 }
 
@@ -125,6 +129,35 @@ describe('CASE 52: work that a process left behind', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(other.extractor.calls).toEqual([]);
     expect(await jobsOf(tenant)).toEqual(['QUEUED']);
+  });
+});
+
+describe('a job that cannot be done', () => {
+  test('keeps those of others not waiting, and is due again later', async () => {
+    const [bad, good] = [await abandoned(), await abandoned()];
+    clock.advance(121_000);
+    // Its settings cannot be read, as by an older version.
+    await owner.query(`UPDATE tenant SET settings = '{"gate": 1}' WHERE id = $1`, [uuidOf(bad.tenant.id)]);
+    another().jobs.start();
+    await until(async () => (await statusOf(good.extraction.id)) === 'EXTRACTED');
+    expect(await jobsOf(bad.tenant)).toEqual(['QUEUED']);
+    await until(async () => {
+      const { rows } = await owner.query<{ later: boolean }>(
+        'SELECT run_after > $2::timestamptz AS later FROM job WHERE tenant_id = $1',
+        [uuidOf(bad.tenant.id), clock.now()],
+      );
+      return rows[0]!.later;
+    });
+  });
+
+  test('ends when its session is gone', async () => {
+    const { tenant } = await abandoned();
+    await owner.query('DELETE FROM extraction_run WHERE tenant_id = $1', [uuidOf(tenant.id)]);
+    await owner.query('DELETE FROM message WHERE tenant_id = $1', [uuidOf(tenant.id)]);
+    await owner.query('DELETE FROM session WHERE tenant_id = $1', [uuidOf(tenant.id)]);
+    clock.advance(121_000);
+    another().jobs.start();
+    await until(async () => (await jobsOf(tenant))[0] === 'FAILED');
   });
 });
 
