@@ -1,10 +1,13 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LineExtractor } from '../extraction/line-extractor.js';
 import { callersOf, refused, uuidOf } from '../facts/support.js';
 import { rowsOf, seeingClient, snapshot } from '../facts/tables.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { isPostgres } from '../support/database.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const extractor = new LineExtractor();
 let salient: TestApp;

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { callersOf, uuidOf } from '../facts/support.js';
 import { seeingClient } from '../facts/tables.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { isPostgres } from '../support/database.js';
 import { LineExtractor, until } from './line-extractor.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const extractor = new LineExtractor();
 let salient: TestApp;

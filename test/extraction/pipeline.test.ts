@@ -1,9 +1,12 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Caller, callersOf, TestClock, uuidOf } from '../facts/support.js';
 import { eventsOf, rowsOf, seeingClient, snapshot } from '../facts/tables.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { LineExtractor, until } from './line-extractor.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const clock = new TestClock();
 const extractor = new LineExtractor();

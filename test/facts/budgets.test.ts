@@ -1,9 +1,12 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LineExtractor } from '../extraction/line-extractor.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { accepted, callersOf, refused, TestClock } from './support.js';
 import { seeingClient, snapshot } from './tables.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const clock = new TestClock();
 let salient: TestApp;

@@ -1,8 +1,11 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
 import { type Caller, callersOf, type FactView, refused, uuidOf } from './support.js';
 import { seeingClient, snapshot } from './tables.js';
+
+// Each test is many requests; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let salient: TestApp;
 let owner: pg.Client;
