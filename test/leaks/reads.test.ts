@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { counted, post, type Reply, rowsOf, sourceOf } from './ask.js';
+import { differences, maskNoise } from './differences.js';
+import { maySee } from './markers.js';
+import type { Operation } from './operations.js';
+import { type Caller, makeWorld, NOBODY, PLATFORM, STRANGER, toGlobalId, type World } from './owners.js';
+
+// Nothing is timed here: it is only that the machine may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+
+let world: World;
+let operations: Operation[];
+/** Answers of tenant a's callers, by caller and document. */
+const answers = new Map<string, string>();
+
+beforeAll(async () => {
+  world = await makeWorld();
+  const { generator } = world;
+  operations = generator.rootFields('query').flatMap((field) => generator.reading('query', field));
+});
+
+afterAll(async () => {
+  console.log(`leak suite: ${counted.requests} reads, ${world.markers.size} marks of ownership`);
+  await world[Symbol.asyncDispose]();
+});
+
+/** Codes that say that an operation was wrong, and so no test of anything. */
+const FAULTS = ['INTERNAL', 'BAD_INPUT', 'LIMIT_EXCEEDED', 'GRAPHQL_VALIDATION_FAILED', 'NONE'];
+
+async function readAll(caller: Caller): Promise<{ leaks: string[]; faults: string[]; own: Set<string> }> {
+  const leaks: string[] = [];
+  const faults: string[] = [];
+  const own = new Set<string>();
+  for (const operation of operations) {
+    const variables = operation.variables(sourceOf(world, world.a, caller));
+    const reply = await readPages(caller, operation, variables);
+    answers.set(`${caller.name} ${operation.document}`, reply.text);
+    for (const leak of world.markers.foreignIn(reply.text, caller, JSON.stringify(variables)))
+      leaks.push(`${caller.name} ${operation.root} ${operation.nodeType ?? ''}: ${leak}`);
+    for (const code of reply.codes.filter((one) => FAULTS.includes(one)))
+      faults.push(
+        `${caller.name} ${operation.root} ${operation.nodeType ?? ''}: ${code} ${reply.text.slice(0, 300)}`,
+      );
+    for (const token of world.markers.ownIn(reply.text, caller)) own.add(token);
+  }
+  return { leaks: [...new Set(leaks)], faults, own };
+}
+
+/** Follows an operation's pages to the last one. @returns one reply with the texts of all, a line each */
+async function readPages(
+  caller: Caller,
+  operation: Operation,
+  variables: Record<string, unknown>,
+): Promise<Reply> {
+  const texts: string[] = [];
+  for (let after: unknown = null; ; ) {
+    const asked = 'after' in variables ? { ...variables, after } : variables;
+    const reply = await post(world, caller, { document: operation.document, variables: asked });
+    texts.push(reply.text);
+    const found = reply.data?.[operation.root] as Page | null | undefined;
+    const more = found?.hasMore || found?.pageInfo?.hasNextPage;
+    // Tenants are those of all test files.
+    if (!more || reply.codes.length > 0 || operation.root === 'tenants')
+      return { ...reply, text: texts.join('\n') };
+    after = found?.endCursor ?? found?.pageInfo?.endCursor;
+    expect(after, 'the cursor of a page that says there is more').toBeTypeOf('string');
+  }
+}
+
+interface Page {
+  readonly hasMore?: boolean;
+  readonly endCursor?: string;
+  readonly pageInfo?: { readonly hasNextPage?: boolean; readonly endCursor?: string };
+}
+
+describe('reading everything', () => {
+  it.for(['platform', 'admin', 'auditor', 'agent-1', 'user-1'])(
+    'shows %s its own and nothing of another owner',
+    async (name) => {
+      const caller = world.a.callers[name] as Caller;
+      const { leaks, faults, own } = await readAll(caller);
+      expect(leaks).toEqual([]);
+      expect(faults).toEqual([]);
+      expect(own.size).toBeGreaterThan(20);
+    },
+  );
+
+  it('shows the platform, outside of any tenant, tenants and nothing inside of them', async () => {
+    const { leaks, faults, own } = await readAll(PLATFORM);
+    expect(leaks).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(own).toContain(world.a.id);
+  });
+
+  it.for([NOBODY, STRANGER])('shows nothing to $name', async (caller) => {
+    for (const field of world.generator.rootFields('query')) {
+      const operation = world.generator.shortest('query', field);
+      const variables = operation.variables(sourceOf(world, world.a, world.a.callers['admin'] as Caller));
+      const reply = await post(world, caller, { document: operation.document, variables });
+      expect(reply.codes).toContain('UNAUTHENTICATED');
+      expect(Object.values(reply.data ?? {}).filter((value) => value !== null)).toEqual([]);
+      expect(world.markers.foreignIn(reply.text, caller, JSON.stringify(variables))).toEqual([]);
+    }
+  });
+});
+
+describe('asking for everything that there is by its id', () => {
+  const PER_REQUEST = 40;
+  /** Told to those who oversee a tenant only. */
+  const OVERSEEN = ['ApiKey', 'RescoreJob'];
+
+  it.for(['platform', 'admin', 'auditor', 'agent-1', 'user-1'])(
+    'finds for %s what it may see, and only that',
+    async (name) => {
+      const caller = world.a.callers[name] as Caller;
+      const wrong: string[] = [];
+      for (const nodeType of world.generator.nodeTypes) {
+        const all = [...new Set(world.rows.filter((row) => row.nodeType === nodeType))];
+        for (let from = 0; from < all.length; from += PER_REQUEST) {
+          const some = all.slice(from, from + PER_REQUEST);
+          const ids = some.map((row) => toGlobalId(nodeType, row.uuid));
+          const { data } = await post(world, caller, {
+            document: 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }',
+            variables: { ids },
+          });
+          ((data?.['nodes'] ?? []) as (object | null)[]).forEach((node, index) => {
+            const row = some[index]!;
+            const may = maySee(caller, row.owner);
+            if (node && !may) wrong.push(`${nodeType} ${row.uuid} of ${JSON.stringify(row.owner)} was shown`);
+            const hidden = OVERSEEN.includes(nodeType) && (caller.agent || caller.user);
+            const ofOtherKind = row.table === 'job';
+            if (!node && may && !hidden && !ofOtherKind)
+              wrong.push(`${nodeType} ${row.uuid} of ${JSON.stringify(row.owner)} was not found`);
+          });
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+describe('what others do', () => {
+  /** What one tenant's memory has in common by design: the place in its event stream, and BM25's statistics. */
+  const SHARED_IN_TENANT = /\.(cursor|endCursor|feedCursor|score|scores\.\w+|rank)$/;
+
+  it('changes no answer in another tenant, to the byte: no count, no cursor, no score', async () => {
+    await writeMore(world.b.callers['admin'] as Caller, 'b');
+    const changed: string[] = [];
+    for (const name of ['admin', 'agent-1', 'user-1']) {
+      changed.push(...(await changesFor(world.a.callers[name] as Caller, () => true)));
+    }
+    expect(changed).toEqual([]);
+  });
+
+  it.for([
+    ['agent-1', 'agent-2'],
+    ['user-1', 'user-2'],
+  ] as const)('changes nothing that %s reads where %s did it for itself', async ([reader, writer]) => {
+    const caller = world.a.callers[reader] as Caller;
+    await writeMore(world.a.callers[writer] as Caller, 'a');
+    const changed = await changesFor(caller, (path) => !SHARED_IN_TENANT.test(path));
+    expect(changed).toEqual([]);
+  });
+
+  async function writeMore(caller: Caller, local: string): Promise<void> {
+    const tenant = local === 'a' ? world.a : world.b;
+    const { word } = sourceOf(world, tenant, caller);
+    for (let n = 0; n < 3; n++) {
+      const reply = await post(world, caller, {
+        document: `mutation ($r: RememberInput!, $a: AppendMessagesInput!) {
+          remember(input: $r) { errors { code } } appendMessages(input: $a) { errors { code } }
+        }`,
+        variables: {
+          r: {
+            text: `The ${word()} service runs on ${word()}`,
+            kind: 'PROJECT',
+            entities: ['Shared Name', word()],
+          },
+          a: {
+            session: { create: { externalId: `later-${n}` } },
+            messages: [{ role: 'USER', content: `I use the service ${word()}\nPROJECT: it is ${word()}` }],
+          },
+        },
+      });
+      expect(reply.text).not.toContain('"code"');
+    }
+    await world.refresh();
+  }
+
+  /** Reads everything again and compares with the last time; a second reading tells noise from news. */
+  async function changesFor(caller: Caller, counts: (path: string) => boolean): Promise<string[]> {
+    const changed: string[] = [];
+    for (const operation of operations) {
+      const key = `${caller.name} ${operation.document}`;
+      const before = answers.get(key)!;
+      const read = () => readPages(caller, operation, operation.variables(firstSource(caller)));
+      const { text } = await read();
+      answers.set(key, text);
+      if (text === before) continue;
+      const again = (await read()).text;
+      const news = differences(parsed(before), parsed(text)).filter(counts);
+      for (const path of maskNoise(news, differences(parsed(text), parsed(again))))
+        changed.push(`${caller.name} ${operation.root} ${operation.nodeType ?? ''}: ${path}`);
+    }
+    return changed;
+  }
+
+  /** The pages of an answer. */
+  function parsed(text: string): unknown {
+    return text.split('\n').map((page) => JSON.parse(page));
+  }
+
+  /** Ids stay the same from reading to reading, whatever was added. */
+  function firstSource(caller: Caller) {
+    return { ...sourceOf(world, world.a, caller), id: (type: string) => firstIds(caller, type) };
+  }
+});
+
+const remembered = new Map<string, string>();
+function firstIds(caller: Caller, nodeType: string): string {
+  const key = `${caller.name} ${nodeType}`;
+  const known =
+    remembered.get(key) ?? toGlobalId(nodeType, rowsOf(world, world.a, caller, nodeType)[0]?.uuid ?? '');
+  remembered.set(key, known);
+  return known;
+}
