@@ -13,6 +13,8 @@ export type Cursor = string;
 export const EARLIEST = 'earliest';
 
 const BYTES = 12;
+/** No stream comes near it; sums with it stay within 64 bits. */
+const MAX_SEQ = 2n ** 53n;
 
 /** The cursor of a place: base64url of the epoch (4 bytes) and the sequence number (8 bytes). */
 export function encodeCursor({ epoch, seq }: Place): Cursor {
@@ -27,7 +29,7 @@ export function decodeCursor(text: Cursor): Place {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length === BYTES && bytes.toString('base64url') === text) {
     const place = { epoch: bytes.readInt32BE(0), seq: bytes.readBigInt64BE(4) };
-    if (place.epoch >= 0 && place.seq >= 0n) return place;
+    if (place.epoch >= 0 && place.seq >= 0n && place.seq <= MAX_SEQ) return place;
   }
   throw new BadInputError(`after must be the cursor of an event or checkpoint, or "${EARLIEST}"`, ['after']);
 }

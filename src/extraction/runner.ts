@@ -38,7 +38,7 @@ export interface MiningResult {
 }
 
 /** How long a claim on a session holds unless it is renewed: after a crash the session waits that long. */
-const LEASE_MS = 120_000;
+const LEASE_MS = 30_000;
 const RENEWAL_MS = LEASE_MS / 3;
 /** A round ends with the window that reaches this many facts: they are compared and stored in one transaction. */
 const ROUND_FACTS = 200;

@@ -134,6 +134,8 @@ function toFilter(context: GraphQLContext, given: typeof FactFilter.$inferInput)
     if (value.length > MAX_FILTER_TEXT)
       throw new BadInputError(`${field} must have at most ${MAX_FILTER_TEXT} characters`, ['filter', field]);
   }
+  if (given.kinds?.length === 0)
+    throw new BadInputError('kinds must name at least one kind', ['filter', 'kinds']);
   const words = given.text == null ? null : analyzeQuery(given.text);
   if (words?.length === 0) throw new BadInputError('text must hold a word', ['filter', 'text']);
   return {

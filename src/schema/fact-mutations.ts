@@ -15,7 +15,7 @@ import { FactKind } from './enums.js';
 import { factIdOf } from './fact-lists.js';
 import { Fact } from './facts.js';
 import { idOf, optionalIdOf, toGlobalId } from './global-id.js';
-import { checkJsonDepth } from './json-depth.js';
+import { checkJson } from './json-input.js';
 import { defineMutation } from './mutation.js';
 
 const ImportanceHintsInput = builder.inputType('ImportanceHintsInput', {
@@ -87,7 +87,8 @@ defineMutation<{ fact: FactRecord; reaffirmed: boolean }, typeof RememberInput.$
     }),
   }),
   resolve: (input, context) => {
-    checkJsonDepth(input.metadata, MAX_METADATA_DEPTH, ['metadata']);
+    checkJson(input.metadata, MAX_METADATA_DEPTH, ['metadata']);
+    checkJson(input.hints, 1, ['hints']);
     return remember(context.services, tenantActorOf(context), {
       ...input,
       agentId: optionalIdOf('Agent', input.agentId, ['agentId']),
@@ -156,7 +157,9 @@ const ReplaceFactInput = builder.inputType('ReplaceFactInput', {
     target: t.field({ type: FactTargetInput, required: true, description: 'The live fact to replace.' }),
     text: t.string({ required: true, description: 'The statement that is true now.' }),
     kind: t.field({ type: FactKind, description: "Its kind; the replaced fact's when left out." }),
-    subject: t.string({ description: 'Whom or what it is about, at most 200 characters; none when left out.' }),
+    subject: t.string({
+      description: 'Whom or what it is about, at most 200 characters; none when left out.',
+    }),
     predicate: t.string({
       description: 'What it says of the subject, at most 200 characters; none when left out.',
     }),

@@ -346,11 +346,15 @@ builder.node(Fact, {
   }),
 });
 
+/** The greatest time of JavaScript, in ms: sort values are times, importances or weights. */
+const MAX_TIME = 8.64e15;
+
 /** A cursor of a list that is ordered by a number and an id. @throws BadInputError when it is another list's */
 export function placeOf(key: SortKey | null, name: string): readonly [value: number, id: string] | null {
   if (key === null) return null;
   const [value, id] = key;
-  if (typeof value === 'number' && typeof id === 'string' && isUuid(id)) return [value, id];
+  const isPlace = typeof value === 'number' && Math.abs(value) <= MAX_TIME;
+  if (isPlace && typeof id === 'string' && isUuid(id)) return [value, id];
   throw new BadInputError(`${name} is not a cursor of this list`, [name]);
 }
 

@@ -4,7 +4,7 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import {
   type DocumentNode,
   type ExecutionArgs,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
 } from 'graphql';
@@ -30,6 +30,8 @@ export const GRAPHQL_PATH = '/graphql';
 const CACHED_CHARACTERS = 5_000_000;
 /** How long a request may take to arrive, in ms. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** How long an idle connection is kept, in ms: longer than load balancers do, so that it is they who close. */
+const KEEP_ALIVE_MS = 75_000;
 /** How long closing waits for requests under way: somewhat longer than an append waits for its extraction. In ms. */
 const CLOSE_GRACE_MS = 15_000;
 
@@ -109,7 +111,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     plugins: [
       useJsonBody(config.maxBodyBytes),
       ...useLimits(),
-      ...(development ? [] : [noIntrospection]),
+      ...(development ? [] : [closedSchema]),
       subscriptions.plugin as Plugin,
     ],
   });
@@ -156,25 +158,28 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   }
 
   function serveHttp(): HttpServer {
-    const server = createHttpServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (incoming, outgoing) => {
-      const work = async () => {
-        try {
-          if (closing) outgoing.setHeader('connection', 'close');
-          const url = urlOf(incoming);
-          const response = url
-            ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI))
-            : new Response(null, { status: 400 });
-          await send(response, incoming, outgoing);
-        } catch (error) {
-          if (outgoing.destroyed) return;
-          log.error(describe(error), 'request failed');
-          if (!outgoing.headersSent) outgoing.statusCode = 500;
-          outgoing.end();
-        }
-      };
-      const done: Promise<void> = work().finally(() => underWay.delete(done));
-      underWay.add(done);
-    });
+    const server = createHttpServer(
+      { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+      (incoming, outgoing) => {
+        const work = async () => {
+          try {
+            if (closing) outgoing.setHeader('connection', 'close');
+            const url = urlOf(incoming);
+            const response = url
+              ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI))
+              : new Response(null, { status: 400 });
+            await send(response, incoming, outgoing);
+          } catch (error) {
+            if (outgoing.destroyed) return;
+            log.error(describe(error), 'request failed');
+            if (!outgoing.headersSent) outgoing.statusCode = 500;
+            outgoing.end();
+          }
+        };
+        const done: Promise<void> = work().finally(() => underWay.delete(done));
+        underWay.add(done);
+      },
+    );
     server.on('upgrade', (request, socket, head) => {
       const served = urlOf(request)?.pathname === GRAPHQL_PATH && !closing;
       if (served) {
@@ -221,11 +226,23 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   };
 }
 
-const noIntrospection: Plugin = {
+/** In production a stranger learns no names: introspection is off, and mistakes are not answered with suggestions. */
+const closedSchema: Plugin = {
   onValidate({ addValidationRule }) {
     addValidationRule(NoSchemaIntrospectionCustomRule);
+    return ({ result, setResult }) => {
+      if (!Array.isArray(result)) return;
+      const errors: readonly GraphQLError[] = result;
+      setResult(errors.map(withoutSuggestion));
+    };
   },
 };
+
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const { nodes, source, positions, path, originalError, extensions } = error;
+  const message = error.message.replace(/ Did you mean [\s\S]*$/, '');
+  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions });
+}
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -17,6 +17,8 @@ export const LIMITS = {
   documentCharacters: 100_000,
   /** Arrays and objects inside each other, in variables and in literals; more would exhaust the database's stack. */
   jsonDepth: 64,
+  /** Items of one list in the variables. */
+  jsonItems: 1_000,
 } as const;
 
 /** An operation exceeds a limit; the message names the limit and its value. */
@@ -60,13 +62,18 @@ export function useLimits(): Plugin[] {
   ];
 }
 
-/** @throws GraphQLError LIMIT_EXCEEDED when arrays and objects are nested deeper than {@link LIMITS.jsonDepth} */
+/**
+ * @throws GraphQLError LIMIT_EXCEEDED when arrays and objects are nested deeper than {@link LIMITS.jsonDepth}, or an
+ *   array is longer than {@link LIMITS.jsonItems}: ids are decoded before a field's own limits are looked at
+ */
 export function assertJsonDepth(value: unknown, what: string): void {
   // By hand, not by recursion: the depth is what the sender chose.
   const open: { readonly value: object; readonly depth: number }[] = [];
   const visit = (child: unknown, depth: number) => {
     if (typeof child !== 'object' || child === null) return;
     if (depth > LIMITS.jsonDepth) throw limitError(`${what}: nested deeper than ${LIMITS.jsonDepth} levels`);
+    if (Array.isArray(child) && child.length > LIMITS.jsonItems)
+      throw limitError(`${what}: a list has ${child.length} items, more than ${LIMITS.jsonItems}`);
     open.push({ value: child, depth });
   };
   visit(value, 1);

@@ -8,13 +8,16 @@ import { assertJsonDepth, limitError } from './limits.js';
  */
 export function useJsonBody(maxBytes: number): Plugin {
   return {
-    onRequestParse({ request, setRequestParser }) {
+    onRequestParse({ request, url, setRequestParser }) {
+      if (request.method === 'GET') assertJsonParameters(url.searchParams);
       if (request.method !== 'POST') return;
       setRequestParser(async (received) => {
         const type = received.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
         if (type !== 'application/json') throw badRequest('Content-Type must be application/json', 415);
         const params = parse(await readBody(received, maxBytes));
         if (Array.isArray(params)) throw badRequest('One operation per request: batches are not taken', 400);
+        if (typeof params !== 'object' || params === null)
+          throw badRequest('The body must be a JSON object', 400);
         return params as GraphQLParams;
       });
     },
@@ -46,6 +49,19 @@ function parse(bytes: Uint8Array): unknown {
   } catch {
     // The parser's own message quotes the body.
     throw badRequest('The body is not JSON in UTF-8', 400);
+  }
+}
+
+/** In a GET request variables and extensions are JSON in the URL. */
+function assertJsonParameters(parameters: URLSearchParams): void {
+  for (const name of ['variables', 'extensions']) {
+    const text = parameters.get(name);
+    if (text === null) continue;
+    try {
+      JSON.parse(text);
+    } catch {
+      throw badRequest(`${name} is not JSON`, 400);
+    }
   }
 }
 

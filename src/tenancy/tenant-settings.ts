@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+const phrase = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine(
+    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
+    'must not hold control characters or broken Unicode',
+  );
+
 /**
  * What a tenant may set beside its override policy. Unset is undefined; the defaults below apply then.
  * Stored as JSON in tenant.settings; unknown keys are kept out.
@@ -19,8 +29,8 @@ export const tenantSettingsSchema = z
     memoryContext: z.object({ userProfile: z.boolean(), projectContext: z.boolean() }).partial(),
     gate: z
       .object({
-        extraSignals: z.array(z.string().trim().min(1).max(100)).max(100),
-        extraTrivialWords: z.array(z.string().trim().min(1).max(100)).max(100),
+        extraSignals: z.array(phrase).max(100),
+        extraTrivialWords: z.array(phrase).max(100),
       })
       .partial(),
   })

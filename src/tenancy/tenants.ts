@@ -6,6 +6,7 @@ import {
   insertTenant,
   inTenant,
   listTenants,
+  lockTenant,
   updateTenant as updateTenantRow,
   violates,
 } from '../db/index.js';
@@ -78,6 +79,7 @@ export async function updateTenant(
 ): Promise<TenantContext> {
   if (input.id !== actor.tenant.id) throw new NotFoundError('Tenant', ['id']);
   const changed = await inTenant(deps.db, actor.tenant, async (unit) => {
+    await lockTenant(unit.tx, input.id);
     const row = await findTenant(unit.tx, { id: input.id });
     if (!row) throw new NotFoundError('Tenant', ['id']);
     const stored = toTenantContext(row);

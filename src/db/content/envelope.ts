@@ -4,7 +4,7 @@
  */
 const PLAIN = 0;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Wraps a text for a content column. The text must be well-formed Unicode. */
 export function seal(text: string): Uint8Array<ArrayBuffer> {

@@ -93,6 +93,11 @@ async function insertTenantVersion(
   });
 }
 
+/** Makes others who change this tenant wait until the transaction ends. */
+export async function lockTenant(tx: Transaction, id: string): Promise<void> {
+  await tx.$executeRaw`SELECT FROM tenant WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+}
+
 /** A tenant by slug or id; null when there is none or it was deleted. */
 export async function findTenant(
   tx: Transaction,
