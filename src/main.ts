@@ -5,7 +5,7 @@ const HELP = `salient <command>
 
   serve     serve the GraphQL API
   migrate   bring the database up to date
-  demo      run the main job on an example conversation, in memory of its own
+  demo      run the main job on an example conversation, in a temporary database
   schema    print the GraphQL schema
 
 Settings come from the environment; the README has the table.`;

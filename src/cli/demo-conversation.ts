@@ -11,7 +11,7 @@ export const DEMO_SESSIONS: readonly {
   readonly messages: readonly DemoMessage[];
 }[] = [
   {
-    name: 'monday',
+    name: 'day 1',
     day: 0,
     messages: [
       { role: 'USER', content: 'Hi! My name is Mira Okafor. I am the backend lead at Northwind Clinics.' },
@@ -32,7 +32,7 @@ export const DEMO_SESSIONS: readonly {
     ],
   },
   {
-    name: 'tuesday',
+    name: 'day 2',
     day: 1,
     messages: [
       {
@@ -57,7 +57,7 @@ export const DEMO_SESSIONS: readonly {
     ],
   },
   {
-    name: 'wednesday',
+    name: 'day 3',
     day: 2,
     messages: [
       {
@@ -86,7 +86,7 @@ export const DEMO_SESSIONS: readonly {
     ],
   },
   {
-    name: 'thursday',
+    name: 'day 4',
     day: 3,
     messages: [
       {
@@ -107,7 +107,7 @@ export const DEMO_SESSIONS: readonly {
     ],
   },
   {
-    name: 'friday',
+    name: 'day 5',
     day: 4,
     messages: [
       { role: 'USER', content: 'I prefer tabs over spaces.' },
@@ -120,7 +120,7 @@ export const DEMO_SESSIONS: readonly {
         role: 'USER',
         content: 'We decided to freeze releases during the audit because the inspectors read our change log.',
       },
-      { role: 'USER', content: 'My daughter Lena was born on Friday and I named her after my grandmother.' },
+      { role: 'USER', content: 'My daughter Lena was born last week and I named her after my grandmother.' },
       { role: 'USER', content: 'ok continue' },
     ],
   },
@@ -128,7 +128,7 @@ export const DEMO_SESSIONS: readonly {
 
 /** What the example asks of its memory. */
 export const DEMO_QUESTIONS = [
-  'which database do we use?',
+  'where does staging run?',
   'who should be paged for a dosage alert?',
   'when are we not allowed to deploy?',
 ] as const;

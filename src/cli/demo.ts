@@ -124,7 +124,7 @@ async function showFacts({ agent }: DemoTenant): Promise<void> {
          id text kind importance pinned importanceBreakdown { z base decay encoded current flashbulb } } } } }`,
   );
   console.log(
-    `  ${facts.totalCount} facts. z: how surprising it was, in standard deviations; none during the warm-up of 20 facts.`,
+    `  ${facts.totalCount} facts. z: how surprising each was, in standard deviations from what was known; none during the warm-up, until 20 distances are known.`,
   );
   console.log('  importance  z      kind          fact');
   for (const { node } of facts.edges) {
@@ -160,7 +160,9 @@ interface Recalled {
 }
 
 async function showRecall({ agent, userId }: DemoTenant): Promise<void> {
-  heading('4. Recall: facts and messages, by words and by meaning, importance among what is relevant');
+  heading(
+    '4. Recall: facts and messages, by words (BM25) and by meaning (similarity); icnu: importance, freshness, urgency',
+  );
   for (const query of DEMO_QUESTIONS) {
     const { recall } = await agent.ask<Recalled>(
       `query ($input: RecallInput!) { recall(input: $input) {

@@ -4,10 +4,15 @@ import { type Config, createConfig } from '../config/index.js';
 
 /** `salient serve`: serves until it is asked to stop, then ends what is under way. */
 export async function serve(settings: Record<string, string | undefined>): Promise<void> {
-  const config = withAdminKey(createConfig(settings));
+  const configured = createConfig(settings);
+  const config = withAdminKey(configured);
   const app = await createApp(config);
   try {
     const { url } = await app.listen();
+    if (!configured.adminKey) {
+      console.log('SALIENT_ADMIN_KEY is not set: for this run the key of the platform administrator is');
+      console.log(`  ${config.adminKey}`);
+    }
     console.log(`Salient serves ${url}/graphql`);
     if (config.environment !== 'production') console.log(`Open that address in a browser for GraphiQL`);
     await stopSignal();
@@ -17,14 +22,9 @@ export async function serve(settings: Record<string, string | undefined>): Promi
   }
 }
 
-/** Without a key of the platform administrator nobody could create a tenant: one is made for this run and shown. */
+/** Without a key of the platform administrator nobody could create a tenant: one is made for this run. */
 function withAdminKey(config: Config): Config {
-  if (config.adminKey) return config;
-  const adminKey = randomBytes(32).toString('base64url');
-  console.log(
-    `SALIENT_ADMIN_KEY is not set; for this run the platform administrator's key is\n  ${adminKey}`,
-  );
-  return { ...config, adminKey };
+  return config.adminKey ? config : { ...config, adminKey: randomBytes(32).toString('base64url') };
 }
 
 function stopSignal(): Promise<void> {

@@ -3,6 +3,7 @@ export type DatabaseErrorCode =
   | 'DATA_DIRECTORY_IN_USE'
   | 'DATA_DIRECTORY_UNUSABLE'
   | 'DATABASE_AHEAD'
+  | 'MIGRATION_EDITED'
   | 'MIGRATION_FAILED'
   | 'DATABASE_UNREACHABLE'
   | 'POSTGRES_TOO_OLD'
@@ -53,6 +54,16 @@ export class DatabaseAheadError extends DatabaseError {
     super(
       'DATABASE_AHEAD',
       `The database has migrations that this version of Salient does not know: ${migrations.join(', ')}. Run the version that made them, or a newer one.`,
+    );
+  }
+}
+
+/** A migration's text is not the one that this database was made with, so its tables are not those that the code expects. */
+export class MigrationEditedError extends DatabaseError {
+  constructor(readonly migrations: readonly string[]) {
+    super(
+      'MIGRATION_EDITED',
+      `The database was made by another text of ${migrations.join(', ')}: by a development version of Salient, or an edited one. Run the version that made it, or begin with an empty database.`,
     );
   }
 }

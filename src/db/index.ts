@@ -17,6 +17,7 @@ export {
   DataDirectoryInUseError,
   DataDirectoryUnusableError,
   EmbeddingDimensionsError,
+  MigrationEditedError,
   MigrationFailedError,
   NestedTransactionError,
   PgvectorMissingError,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { DatabaseAheadError, MigrationFailedError } from './errors.js';
+import { DatabaseAheadError, MigrationEditedError, MigrationFailedError } from './errors.js';
 import type { DatabaseLog } from './log.js';
 import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrations } from './migration-files.js';
 import { openSchemaEngine } from './schema-engine.js';
@@ -41,6 +41,7 @@ interface History {
  *
  * @returns the names of the migrations applied now
  * @throws DatabaseAheadError
+ * @throws MigrationEditedError
  * @throws MigrationFailedError
  */
 export async function applyMigrations(options: MigrateOptions): Promise<string[]> {
@@ -48,9 +49,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<string[]
   const client = await connectClient(options.connection);
   try {
     const before = await compareHistory(client, files);
-    for (const name of before.edited) {
-      options.log('warn', 'a migration was edited after it had been applied', { migration: name });
-    }
+    if (before.edited.length > 0) throw new MigrationEditedError(before.edited);
     if (before.pending.length === 0) return [];
     await waitForLock(client, options.log);
     // Another server may have applied them meanwhile.
