@@ -139,6 +139,50 @@ describe('asking for everything that there is by its id', () => {
   );
 });
 
+describe('reading page by page', () => {
+  it.for(['admin', 'agent-1', 'user-1'])('shows %s the same rows as one long page does', async (name) => {
+    const caller = world.a.callers[name] as Caller;
+    const lists = world.generator.connections();
+    expect(lists.length).toBeGreaterThan(8);
+    const wrong: string[] = [];
+    for (const list of lists) {
+      const ask = async (first: number, after: string | null) => {
+        const variables = list.operation.variables(sourceOf(world, world.a, caller));
+        const asked = { ...variables, [list.first]: first, [list.after]: after };
+        const reply = await post(world, caller, { document: list.operation.document, variables: asked });
+        return pageIn(reply, list.path);
+      };
+      const whole = await ask(100, null);
+      if (!whole) continue;
+      const seen: string[] = [];
+      for (let page = await ask(3, null), turn = 1; page; turn++) {
+        seen.push(...page.rows);
+        // Rows that are left out after the page was cut would show here how many there are of others.
+        if (page.more !== seen.length < whole.rows.length)
+          wrong.push(`${list.name}: ${seen.length} of ${whole.rows.length} rows, more: ${page.more}`);
+        page = page.more && turn < 3 ? await ask(3, page.end) : null;
+      }
+      if (seen.join() !== whole.rows.slice(0, seen.length).join()) wrong.push(`${list.name}: other rows`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  /** The rows of a page and what it says of more; null where there is no such list for the caller. */
+  function pageIn({ data }: Reply, path: readonly string[]) {
+    const list = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | null)?.[key], data);
+    if (!list) return null;
+    const { edges, items, pageInfo, hasMore, endCursor } = list as Page & {
+      readonly edges?: readonly unknown[];
+      readonly items?: readonly unknown[];
+    };
+    return {
+      rows: (edges ?? items ?? []).map((row) => JSON.stringify(row)),
+      more: pageInfo?.hasNextPage ?? hasMore ?? false,
+      end: pageInfo?.endCursor ?? endCursor ?? null,
+    };
+  }
+});
+
 describe('what others do', () => {
   /** What one tenant's memory has in common by design: the place in its event stream, and BM25's statistics. */
   const SHARED_IN_TENANT = /\.(cursor|endCursor|feedCursor|score|scores\.\w+|rank)$/;

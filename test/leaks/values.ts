@@ -125,3 +125,49 @@ export function nodeTypeOf(owner: string, name: string, nodeTypes: readonly stri
   }
   return byLength.find((type) => owner.toLowerCase().includes(type.toLowerCase())) ?? null;
 }
+
+/** The ways into an input that end at a scalar of this name. */
+export function* inputPaths(
+  scalar: string,
+  type: GraphQLInputType,
+  owner: string,
+  path: Probe,
+  seen: readonly string[] = [],
+): Generator<{ path: Probe; owner: string; name: string }> {
+  const named = getNamedType(type);
+  if (named.name === scalar) yield { path, owner, name: path.at(-1) ?? '' };
+  if (!isInputObjectType(named) || seen.includes(named.name)) return;
+  for (const field of Object.values(named.getFields())) {
+    yield* inputPaths(scalar, field.type, named.name, [...path, field.name], [...seen, named.name]);
+  }
+}
+
+/** An argument's value with the probe in its place and, around it, whatever must be given. */
+export function withProbe(
+  type: GraphQLInputType,
+  path: Probe,
+  depth: number,
+  probe: { readonly path: Probe; readonly value: unknown },
+  source: ValueSource,
+  nodeTypes: readonly string[],
+): unknown {
+  if (isNonNullType(type)) return withProbe(type.ofType, path, depth, probe, source, nodeTypes);
+  if (isListType(type)) {
+    const several = depth === path.length && Array.isArray(probe.value);
+    return several ? probe.value : [withProbe(type.ofType, path, depth, probe, source, nodeTypes)];
+  }
+  if (depth === path.length) return probe.value;
+  const named = getNamedType(type);
+  if (!isInputObjectType(named)) throw new Error(`${path.join('.')} is no path of ${named.name}`);
+  const fields = Object.values(named.getFields()).filter(
+    (field) => field.name === path[depth] || (!named.isOneOf && isRequiredInputField(field)),
+  );
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      field.name === path[depth]
+        ? withProbe(field.type, path, depth + 1, probe, source, nodeTypes)
+        : requiredValue(named.name, field, source, nodeTypes, probe.path),
+    ]),
+  );
+}
