@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createEmbeddingProvider, type EmbeddingProvider } from '../../src/embedding/index.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { callersOf, TestClock } from './support.js';
 import { seeingClient, snapshot } from './tables.js';
@@ -144,4 +145,34 @@ describe('the same statement again (SPEC §2.4)', () => {
     // The key is the caller's own.
     expect((await agent.remember(input)).fact!.id).not.toBe(first.fact!.id);
   });
+
+  test('what the encoder cannot read is found by its words', async () => {
+    const encoder = await createEmbeddingProvider({ kind: 'fake' });
+    const blind = await testApp({ now: clock.now, embedding: unreadable(encoder, /\p{Script=Han}/u) });
+    const tenant = await blind.tenant();
+    const { admin } = callersOf(blind, tenant);
+    await admin.fact('用户在里斯本工作');
+    const first = await admin.fact('用户喜欢深色模式和大字体');
+    expect(first.importanceBreakdown.distance).toBeNull();
+    expect((await admin.remember({ text: '用户喜欢深色模式和大字体。' })).fact!.id).toBe(first.id);
+    expect((await admin.remember({ text: '用户不喜欢深色模式和大字体' })).reaffirmed).toBe(false);
+    await blind[Symbol.asyncDispose]();
+    await encoder[Symbol.asyncDispose]();
+  });
 });
+
+/** An encoder that has no vector for some texts. */
+function unreadable(encoder: EmbeddingProvider, script: RegExp): EmbeddingProvider {
+  return {
+    model: encoder.model,
+    dimensions: encoder.dimensions,
+    similarity: (cosine) => encoder.similarity(cosine),
+    embed: async (texts) => {
+      const vectors = await encoder.embed(texts);
+      return vectors.map((vector, place) => (script.test(texts[place]!) ? null : vector));
+    },
+    embedWindows: (texts) => encoder.embedWindows(texts),
+    embedQuery: (text) => encoder.embedQuery(text),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

@@ -15,10 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => salient?.[Symbol.asyncDispose]());
 
-/** Statements that a request takes, authentication included, transaction control not. */
+/**
+ * Statements that a request takes, authentication included, transaction control not; sorted, for several connections
+ * have no order among them.
+ */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const statements = await countStatements(salient.app.services.db, work);
-  return statements.map((sql) => sql.trim().replace(/\s+/g, ' ').slice(0, 100));
+  return statements.map((sql) => sql.trim().replace(/\s+/g, ' ').slice(0, 100)).sort();
 }
 
 async function setUp() {
