@@ -4,7 +4,7 @@ import type { DatabaseLog } from './log.js';
 import { requireScope, type TransactionScope } from './transaction-scope.js';
 
 /** How long a new connection may take. Waiting for a free one in the pool is not part of it. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+export const CONNECT_TIMEOUT_MS = 15_000;
 /** Connections that nobody used for this long are closed. */
 const IDLE_CONNECTION_MS = 30_000;
 

@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly dataDirectory?: string;
   /** The most connections to a PostgreSQL server. Default {@link DEFAULT_POOL_SIZE}; the embedded database has one. */
   readonly poolSize?: number;
-  /** How long a new connection may take, in milliseconds. Default 5,000. */
+  /** How long a new connection may take, in milliseconds. Default 15,000. */
   readonly connectTimeoutMs?: number;
   /** False: the caller has migrated. Default true. */
   readonly migrate?: boolean;

@@ -11,6 +11,7 @@ import { NotFoundError } from '../errors.js';
 import { DECAY_VARIANTS } from '../salience/index.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
+import { BM25 } from './bm25.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
 import { type AnalyzedQuery, analyzeForSearch } from './query.js';
@@ -101,7 +102,13 @@ function armsOf(
     return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }] : [{ name: 'RECENCY' }];
   const { documents, documentTerms } = context;
   const arms: SearchArm[] = [
-    { name: 'LEXICAL', terms: query.terms, documents, averageLength: documentTerms / Math.max(documents, 1) },
+    {
+      name: 'LEXICAL',
+      terms: query.terms,
+      documents,
+      averageLength: documentTerms / Math.max(documents, 1),
+      bm25: BM25,
+    },
   ];
   if (query.vector !== null) arms.push({ name: 'VECTOR', modelId, vector: query.vector });
   return arms;

@@ -9,6 +9,7 @@ import {
   searchContext,
 } from '../../src/db/index.js';
 import { cosine, toVectorLiteral } from '../../src/embedding/index.js';
+import { BM25 } from '../../src/recall/bm25.js';
 import { analyzeDocument, analyzeQuery } from '../../src/text/lexical-analysis.js';
 import { testDatabase } from '../support/database.js';
 import {
@@ -90,6 +91,7 @@ async function candidatesOf(
         name: 'LEXICAL',
         terms: analyzeQuery(query).map((term) => unit.content.term(term)),
         documents: context.documents,
+        bm25: BM25,
         averageLength: context.documentTerms / context.documents,
       },
     ];

@@ -27,6 +27,8 @@ export type SearchArm =
       /** Documents of the tenant, and their mean length in terms: BM25's N and avgdl. */
       readonly documents: number;
       readonly averageLength: number;
+      /** BM25's constants. */
+      readonly bm25: { readonly k1: number; readonly b: number };
     }
   | {
       readonly name: 'VECTOR';
@@ -38,10 +40,6 @@ export type SearchArm =
   | { readonly name: 'RECENCY' };
 
 export type SearchArmName = SearchArm['name'];
-
-/** BM25's saturation and length normalisation (SPEC §8.1). */
-export const BM25_K1 = 1.2;
-export const BM25_B = 0.75;
 
 /** What the arms of one statement have in common. */
 export interface ArmQuery {
@@ -109,11 +107,12 @@ function lexicalRanking(
   arm: Extract<SearchArm, { name: 'LEXICAL' }>,
   { tenantId, filter }: ArmQuery,
 ): { before: Prisma.Sql; body: Prisma.Sql } {
-  const lengthWeight = (BM25_K1 * BM25_B) / Math.max(arm.averageLength, 1);
+  const { k1, b } = arm.bm25;
+  const lengthWeight = (k1 * b) / Math.max(arm.averageLength, 1);
   return {
     before: Prisma.sql`
       lexical_term AS MATERIALIZED (
-        SELECT t.term, ${BM25_K1 + 1}::float8
+        SELECT t.term, ${k1 + 1}::float8
           * ln(1::float8 + (greatest(${arm.documents}::float8 - d.df, 0::float8) + 0.5::float8) / (d.df + 0.5::float8)) AS weight
         FROM unnest(${[...arm.terms]}::int8[]) AS t(term)
         CROSS JOIN LATERAL (
@@ -122,7 +121,7 @@ function lexicalRanking(
     body: Prisma.sql`
       SELECT p.document_id AS id,
         sum(t.weight * p.frequency
-          / (p.frequency + ${BM25_K1 * (1 - BM25_B)}::float8 + ${lengthWeight}::float8 * p.length)) AS score
+          / (p.frequency + ${k1 * (1 - b)}::float8 + ${lengthWeight}::float8 * p.length)) AS score
       FROM lexical_term t JOIN posting p ON p.tenant_id = ${tenantId}::uuid AND p.term = t.term
       WHERE p.scope_id = ANY(${[...filter.scopeIds]}::int[])${onlyLive('p', filter)}
         ${filter.facts && filter.messages ? Prisma.empty : Prisma.sql`AND p.document_kind = ${filter.facts ? 'FACT' : 'MESSAGE'}::text`}

@@ -3,7 +3,7 @@ import { ownedByOneOf, type ScopeOwner } from './scopes.js';
 import { armExpressions, type SearchArm, type SearchFilter } from './search-arms.js';
 import type { Unit } from './unit.js';
 
-export { BM25_B, BM25_K1, type SearchArm, type SearchArmName, type SearchFilter } from './search-arms.js';
+export type { SearchArm, SearchArmName, SearchFilter } from './search-arms.js';
 
 /** What a search needs to know before it begins. */
 export interface SearchContext {
