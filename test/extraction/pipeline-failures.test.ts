@@ -88,10 +88,7 @@ describe('an extractor that fails', () => {
 
   test.each<[string, () => unknown]>([
     ['nothing at all', () => undefined],
-    [
-      'a number that is none',
-      () => ({ add: [{ ...broken(), confidence: Number.NaN }], supersede: [] }),
-    ],
+    ['a number that is none', () => ({ add: [{ ...broken(), confidence: Number.NaN }], supersede: [] })],
     ['an unknown kind', () => ({ add: [{ ...broken(), kind: 'MOOD' }], supersede: [] })],
   ])('an answer that is no answer (%s) is a failure as well, and leaves no fact', async (_name, answer) => {
     const { say, admin, tenant } = await conversation();

@@ -98,8 +98,8 @@ describe('windows (SPEC §2.2): at most 50 messages and 24,000 characters', () =
     }
     extractor.before = () => {};
     release();
-    expect((await slow).extraction!.facts).toHaveLength(1);
-    for (const { extraction } of waiting) {
+    // The first may be answered PENDING: on a busy machine the others take longer than it waits.
+    for (const [place, { extraction }] of [await slow, ...waiting].entries()) {
       const read = async () =>
         (
           await admin.query<{ node: { status: string; facts: unknown[] } }>(
@@ -108,7 +108,7 @@ describe('windows (SPEC §2.2): at most 50 messages and 24,000 characters', () =
           )
         ).node;
       await until(async () => (await read()).status !== 'PENDING');
-      expect(await read()).toMatchObject({ status: 'EXTRACTED', facts: { length: size } });
+      expect(await read()).toMatchObject({ status: 'EXTRACTED', facts: { length: place === 0 ? 1 : size } });
     }
     expect(new Set(extractor.seen).size).toBe(extractor.seen.length);
     expect((await admin.facts()).totalCount).toBe(1 + 3 * size);
