@@ -12,7 +12,6 @@ import {
   messagesByIds,
   Prisma,
   profilesByIds,
-  readEvents,
   runsByIds,
   sessionsByIds,
   type Transaction,
@@ -35,7 +34,6 @@ afterAll(() => world[Symbol.asyncDispose]());
 // Without its condition a list shows rows of all test files' tenants: the page must hold them all.
 const ALL = 1_000_000;
 const PAGE = { limit: ALL, after: null, before: null, backward: false };
-const EVERYTHING = { after: 'floor', limit: ALL, span: ALL, selection: { range: {} } } as const;
 
 /** Reads of the repositories, each asked for rows of tenant b. */
 const READS: Record<string, (unit: Unit, ids: (type: string) => string[]) => Promise<unknown>> = {
@@ -49,7 +47,6 @@ const READS: Record<string, (unit: Unit, ids: (type: string) => string[]) => Pro
   lockSession: (unit, ids) => lockSession(unit, ids('Session')[0] ?? '', {}),
   messagesByIds: (unit, ids) => messagesByIds(unit, ids('Message')),
   profilesByIds: (unit, ids) => profilesByIds(unit, ids('SalienceProfile')),
-  readEvents: (unit) => readEvents(unit, EVERYTHING),
   runsByIds: (unit, ids) => runsByIds(unit, ids('Extraction')),
   sessionsByIds: (unit, ids) => sessionsByIds(unit, ids('Session')),
   usersByIds: (unit, ids) => usersByIds(unit, ids('User')),
