@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../src/ids.js';
 import { ACTOR_KINDS, type ActorKind } from '../../src/tenancy/index.js';
 import { post, sourceOf } from './ask.js';
+import { type Caller, NOBODY, STRANGER, toGlobalId } from './callers.js';
 import type { Kind } from './operations.js';
-import { type Caller, makeWorld, NOBODY, STRANGER, toGlobalId, type World } from './owners.js';
+import { makeWorld, type World } from './owners.js';
 import { firstAnswer } from './transports.js';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });

@@ -1,6 +1,7 @@
 import { newId } from '../../src/ids.js';
+import { type Caller, credentialsOf, toGlobalId } from './callers.js';
 import { describeOwner, maySee } from './markers.js';
-import { type Caller, credentialsOf, type LeakTenant, toGlobalId, type World } from './owners.js';
+import type { LeakTenant, World } from './owners.js';
 import type { OwnedRow } from './rows.js';
 import type { ValueSource } from './values.js';
 

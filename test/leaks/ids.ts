@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/ids.js';
 import { onePerOwner, post, type Reply, rowsOf, sourceOf } from './ask.js';
+import { type Caller, toGlobalId, uuidOf } from './callers.js';
 import { maySee } from './markers.js';
 import type { Kind, Position } from './operations.js';
-import { type Caller, type LeakTenant, toGlobalId, uuidOf, type World } from './owners.js';
+import type { LeakTenant, World } from './owners.js';
 import type { ValueSource } from './values.js';
 
 /** The ways in which an id is written: a global id, a bare UUID, the beginning of a shortId. */

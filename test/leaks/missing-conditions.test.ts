@@ -19,7 +19,8 @@ import {
   usersByIds,
 } from '../../src/db/index.js';
 import { rowsOf } from './ask.js';
-import { type Caller, makeWorld, type World } from './owners.js';
+import type { Caller } from './callers.js';
+import { makeWorld, type World } from './owners.js';
 
 // Nothing is timed here: it is only that the machine may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });

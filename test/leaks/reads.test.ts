@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { counted, post, type Reply, rowsOf, sourceOf } from './ask.js';
+import { type Caller, NOBODY, PLATFORM, STRANGER, toGlobalId } from './callers.js';
 import { differences, maskNoise } from './differences.js';
 import { maySee } from './markers.js';
 import type { Operation } from './operations.js';
-import { type Caller, makeWorld, NOBODY, PLATFORM, STRANGER, toGlobalId, type World } from './owners.js';
+import { makeWorld, type World } from './owners.js';
 
 // Nothing is timed here: it is only that the machine may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });

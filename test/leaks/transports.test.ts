@@ -1,17 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { counted, post, type Reply, rowsOf, type Sent, sourceOf } from './ask.js';
+import { type Caller, NOBODY, PLATFORM, STRANGER, toGlobalId, uuidOf } from './callers.js';
 import { missingId, unseenIds, withoutId } from './ids.js';
 import type { Operation } from './operations.js';
-import {
-  type Caller,
-  makeWorld,
-  NOBODY,
-  PLATFORM,
-  STRANGER,
-  toGlobalId,
-  uuidOf,
-  type World,
-} from './owners.js';
+import { makeWorld, type World } from './owners.js';
 import { type Answers, get, overSse, Socket } from './transports.js';
 
 // Nothing is timed here: it is only that the machine may be busy.

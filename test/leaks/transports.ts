@@ -1,7 +1,8 @@
 import { type Client, createClient, type ExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { counted, headersOf, type Reply, replyOf, type Sent } from './ask.js';
-import { type Caller, credentialsOf, type World } from './owners.js';
+import { type Caller, credentialsOf } from './callers.js';
+import type { World } from './owners.js';
 
 /** A stream of answers that is read one by one and given up. */
 export interface Answers {
