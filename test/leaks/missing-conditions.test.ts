@@ -18,6 +18,7 @@ import {
   type Unit,
   usersByIds,
 } from '../../src/db/index.js';
+import { isPostgres } from '../support/database.js';
 import { rowsOf } from './ask.js';
 import type { Caller } from './callers.js';
 import { makeWorld, type World } from './owners.js';
@@ -79,7 +80,8 @@ async function foundOfB(name: string, role: 'salient_app' | 'owner'): Promise<nu
 
 describe('a repository that forgets its condition on the tenant', () => {
   it.for(Object.keys(READS))('%s still finds nothing of another one', async (name) => {
-    expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
+    // On a server the owner is no superuser, and forced row-level security binds it too.
+    if (!isPostgres) expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
     expect(await foundOfB(name, 'salient_app')).toBe(0);
   });
 });
