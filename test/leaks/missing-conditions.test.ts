@@ -78,10 +78,10 @@ async function foundOfB(name: string, role: 'salient_app' | 'owner'): Promise<nu
   });
 }
 
-describe('a repository that forgets its condition on the tenant', () => {
+// On a server the owner is no superuser: forced row-level security binds it too, so it cannot show what was kept away.
+describe.skipIf(isPostgres)('a repository that forgets its condition on the tenant', () => {
   it.for(Object.keys(READS))('%s still finds nothing of another one', async (name) => {
-    // On a server the owner is no superuser, and forced row-level security binds it too.
-    if (!isPostgres) expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
+    expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
     expect(await foundOfB(name, 'salient_app')).toBe(0);
   });
 });

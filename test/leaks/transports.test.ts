@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isPostgres } from '../support/database.js';
 import { counted, post, type Reply, rowsOf, type Sent, sourceOf } from './ask.js';
 import { type Caller, NOBODY, PLATFORM, STRANGER, toGlobalId, uuidOf } from './callers.js';
 import { missingId, unseenIds, withoutId } from './ids.js';
@@ -135,7 +136,8 @@ describe('subscriptions', () => {
         if (reply.text.includes(`"cursor":"${last}"`)) break;
       }
       await answers.close();
-      if (seen.replies < 5 || seen.own.size < 5)
+      // The ids that count as its own are read by the owner of the tables, whom a server's row-level security binds.
+      if (seen.replies < 5 || (!isPostgres && seen.own.size < 5))
         wrong.push(`${caller.name} ${root} over ${transport}: only ${seen.replies} answers`);
     }
     for (const socket of sockets) await socket[Symbol.asyncDispose]();
