@@ -85,8 +85,11 @@ export function onePerOwner(rows: readonly OwnedRow[], most: number): OwnedRow[]
 export function sourceOf(world: World, tenant: LeakTenant, caller: Caller): ValueSource {
   return {
     id: (nodeType) => toGlobalId(nodeType, rowsOf(world, tenant, caller, nodeType)[0]?.uuid ?? newId()),
-    word: () =>
-      world.markers.word({ tenant: tenant.local, kind: 'MEMORY', agent: caller.agent, user: caller.user }),
+    word: () => {
+      // The platform names tenants.
+      const kind = caller.role === 'PLATFORM_ADMIN' ? 'TENANT' : 'MEMORY';
+      return world.markers.word({ tenant: tenant.local, kind, agent: caller.agent, user: caller.user });
+    },
     prefers: caller.role === 'AGENT' ? ['agentId'] : caller.role === 'USER' ? ['userId'] : [],
   };
 }

@@ -42,26 +42,25 @@ function formsAt(caller: Caller, position: Position): readonly Form[] {
 /** Ids of a type that find nothing for a caller: each must be answered like one that nobody ever had. */
 export function unseenIds(world: World, caller: Caller, type: string, forms: readonly Form[]): TriedId[] {
   const tenant = world.a;
-  const foreign = [
-    // Those first that the caller could see if its tenant were the other one.
-    ...onePerOwner(rowsOf(world, world.b, { ...caller, tenant: 'b' }, type), 2),
-    ...onePerOwner(rowsOf(world, tenant, caller, type, true), 2),
-  ].filter(({ owner }) => !maySee(caller, owner));
-  const gone = [tenant, world.b].flatMap(({ gone, local }) =>
-    gone[type] ? written(type, uuidOf(gone[type]), `gone from ${local}`, forms) : [],
+  // Those first that the caller could see if its tenant were the other one.
+  const groups = [
+    rowsOf(world, world.b, { ...caller, tenant: 'b' }, type),
+    rowsOf(world, tenant, caller, type, true),
+  ].map((rows) => onePerOwner(rows, 2).filter(({ owner }) => !maySee(caller, owner)));
+  const foreign = groups.flatMap((rows) =>
+    rows.flatMap(({ uuid, owner }, index) => {
+      const of = `of ${owner.tenant}/${owner.agent ?? '-'}/${owner.user ?? '-'}`;
+      return written(type, uuid, of, index === 0 ? forms : ['global']);
+    }),
   );
-  const ofOtherType = rowsOf(world, tenant, caller, type === 'Session' ? 'User' : 'Session')[0];
-  return [
-    ...foreign.flatMap(({ uuid, owner }) =>
-      written(type, uuid, `of ${owner.tenant}/${owner.agent ?? '-'}/${owner.user ?? '-'}`, forms),
-    ),
-    ...gone,
-    ...(ofOtherType
-      ? written(ofOtherType.nodeType as string, ofOtherType.uuid, `of the type ${ofOtherType.nodeType}`, [
-          'global',
-        ])
-      : []),
-  ];
+  const gone = [tenant, world.b].flatMap(({ gone, local }) =>
+    gone[type] ? written(type, uuidOf(gone[type]), `gone from ${local}`, ['global']) : [],
+  );
+  const other = rowsOf(world, tenant, caller, type === 'Session' ? 'User' : 'Session')[0];
+  const ofOtherType = other?.nodeType
+    ? written(other.nodeType, other.uuid, `of the type ${other.nodeType}`, ['global'])
+    : [];
+  return [...foreign, ...gone, ...ofOtherType];
 }
 
 /** An id that nobody ever had, in a form. */

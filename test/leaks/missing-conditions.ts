@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   agentsByIds,
   apiKeysByIds,
@@ -21,17 +21,7 @@ import {
 import { isPostgres } from '../support/database.js';
 import { rowsOf } from './ask.js';
 import type { Caller } from './callers.js';
-import { makeWorld, type World } from './owners.js';
-
-// Nothing is timed here: it is only that the machine may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-
-let world: World;
-
-beforeAll(async () => {
-  world = await makeWorld('few');
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import type { World } from './owners.js';
 
 // Without its condition a list shows rows of all test files' tenants: the page must hold them all.
 const ALL = 1_000_000;
@@ -54,37 +44,44 @@ const READS: Record<string, (unit: Unit, ids: (type: string) => string[]) => Pro
   usersByIds: (unit, ids) => usersByIds(unit, ids('User')),
 };
 
-/** Runs a read in tenant a with its conditions on the tenant taken out. @returns what of tenant b it found */
-async function foundOfB(name: string, role: 'salient_app' | 'owner'): Promise<number> {
-  const admin = world.b.callers['admin'] as Caller;
-  const ids = (type: string) => rowsOf(world, world.b, admin, type).map((row) => row.uuid);
-  const { db } = world.test.app.services;
-  return db.withTenant(world.a.id, async (tx) => {
-    // As who owns the tables the same statements show what they would without row-level security.
-    if (role === 'owner') await tx.$executeRawUnsafe('SET LOCAL ROLE NONE');
-    const removed = { conditions: 0 };
-    const unit: Unit = {
-      tx: withoutTenantConditions(tx, removed),
-      tenantId: world.a.id,
-      content: contentOf(new Uint8Array(32)),
-    };
-    const found = await READS[name]?.(unit, ids);
-    expect(removed.conditions, `conditions that were taken out of ${name}`).toBeGreaterThan(0);
-    const text = JSON.stringify(found, (_key, value) =>
-      value instanceof Map ? [...value] : typeof value === 'bigint' ? String(value) : value,
-    );
-    const ofB = new Set(world.rows.filter((row) => row.owner.tenant === 'b').map((row) => row.uuid));
-    return [...text.matchAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g)].filter(([uuid]) => ofB.has(uuid)).length;
+/** Tests of the repositories: were a condition on the tenant forgotten, the database would still keep tenants apart. */
+export function testMissingConditions(world: () => World): void {
+  /** Runs a read in tenant a with its conditions on the tenant taken out. @returns what of tenant b it found */
+  async function foundOfB(name: string, role: 'salient_app' | 'owner'): Promise<number> {
+    const admin = world().b.callers['admin'] as Caller;
+    const ids = (type: string) => rowsOf(world(), world().b, admin, type).map((row) => row.uuid);
+    const { db } = world().test.app.services;
+    return db.withTenant(world().a.id, async (tx) => {
+      // As who owns the tables the same statements show what they would without row-level security.
+      if (role === 'owner') await tx.$executeRawUnsafe('SET LOCAL ROLE NONE');
+      const removed = { conditions: 0 };
+      const unit: Unit = {
+        tx: withoutTenantConditions(tx, removed),
+        tenantId: world().a.id,
+        content: contentOf(new Uint8Array(32)),
+      };
+      const found = await READS[name]?.(unit, ids);
+      expect(removed.conditions, `conditions that were taken out of ${name}`).toBeGreaterThan(0);
+      const text = JSON.stringify(found, (_key, value) =>
+        value instanceof Map ? [...value] : typeof value === 'bigint' ? String(value) : value,
+      );
+      const ofB = new Set(
+        world()
+          .rows.filter((row) => row.owner.tenant === 'b')
+          .map((row) => row.uuid),
+      );
+      return [...text.matchAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g)].filter(([uuid]) => ofB.has(uuid)).length;
+    });
+  }
+
+  describe('a repository that forgets its condition on the tenant', () => {
+    it.for(Object.keys(READS))('%s still finds nothing of another one', async (name) => {
+      // On a server the owner is no superuser: row-level security, forced, keeps tenants apart for it as well.
+      if (!isPostgres) expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
+      expect(await foundOfB(name, 'salient_app')).toBe(0);
+    });
   });
 }
-
-// On a server the owner is no superuser: forced row-level security binds it too, so it cannot show what was kept away.
-describe.skipIf(isPostgres)('a repository that forgets its condition on the tenant', () => {
-  it.for(Object.keys(READS))('%s still finds nothing of another one', async (name) => {
-    expect(await foundOfB(name, 'owner')).toBeGreaterThan(0);
-    expect(await foundOfB(name, 'salient_app')).toBe(0);
-  });
-});
 
 /** A transaction whose statements have lost `tenant_id = …`, and its model queries `tenantId`. */
 function withoutTenantConditions(tx: Transaction, removed: { conditions: number }): Transaction {
