@@ -108,7 +108,7 @@ describe('subscriptions', () => {
       const socket = new Socket(url, caller);
       sockets.push(socket);
       // With everything that there is to select where the rules are narrow, with the events alone elsewhere.
-      const narrow = caller.role === 'AGENT' || caller.role === 'USER' || caller.role === 'TENANT_ADMIN';
+      const narrow = caller.role === 'AGENT' || caller.role === 'USER';
       for (const operation of subscriptions(narrow ? 'full' : 'brief'))
         open(caller, operation, 'SSE', await overSse(world, caller, fromTheBeginning(operation, caller)));
       for (const operation of subscriptions('brief'))
