@@ -9,13 +9,17 @@ export const EVENT_TYPES = [
   'FACT_UNPINNED',
   'IMPORTANCE_CHANGED',
   'FLASHBULB',
+  'PROFILE_CHANGED',
   'POLICY_CHANGED',
+  'RESCORE_PROGRESS',
+  'RESCORE_FINISHED',
+  'CONSOLIDATION_FINISHED',
   'EXTRACTION_FINISHED',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Why an importance changed. */
-export const IMPORTANCE_CAUSES = ['INGEST', 'REAFFIRM', 'PIN'] as const;
+export const IMPORTANCE_CAUSES = ['INGEST', 'REAFFIRM', 'RESCORE', 'RECALL', 'DECAY', 'PIN'] as const;
 export type ImportanceCause = (typeof IMPORTANCE_CAUSES)[number];
 
 /** An event as a writer states it: ids and numbers, no content. The stream gives it its place and time. */

@@ -20,7 +20,11 @@ export const EventTypeEnum = builder.enumType('EventType', {
     FACT_UNPINNED: { description: 'A fact may fade again.' },
     IMPORTANCE_CHANGED: { description: "A fact's importance changed. Told as an `ImportanceChange`." },
     FLASHBULB: { description: 'A fact was so surprising that it was pinned at once.' },
+    PROFILE_CHANGED: { description: 'What matters to the tenant, an agent or a user changed.' },
     POLICY_CHANGED: { description: "The tenant's override policy changed." },
+    RESCORE_PROGRESS: { description: 'A rescoring has done more of its facts.' },
+    RESCORE_FINISHED: { description: 'A rescoring has ended, one way or another.' },
+    CONSOLIDATION_FINISHED: { description: "The tenant's facts were consolidated." },
     EXTRACTION_FINISHED: { description: "A conversation's new messages were looked through for facts." },
   } satisfies Record<(typeof EVENT_TYPES)[number], object>,
 });
@@ -30,6 +34,9 @@ export const ImportanceCauseEnum = builder.enumType('ImportanceCause', {
   values: {
     INGEST: { description: 'The fact is new.' },
     REAFFIRM: { description: 'It was stated again.' },
+    RESCORE: { description: 'What matters to its tenant, agent or user changed.' },
+    RECALL: { description: 'It was recalled; told when it moved by 0.25 or more since last told.' },
+    DECAY: { description: 'Time passed; told when it moved by 0.25 or more since last told.' },
     PIN: { description: 'It was pinned or unpinned.' },
   } satisfies Record<(typeof IMPORTANCE_CAUSES)[number], object>,
 });
@@ -45,7 +52,11 @@ const SUBJECT_TYPES: Record<EventType, NodeType> = {
   FACT_UNPINNED: 'Fact',
   IMPORTANCE_CHANGED: 'Fact',
   FLASHBULB: 'Fact',
+  PROFILE_CHANGED: 'SalienceProfile',
   POLICY_CHANGED: 'Tenant',
+  RESCORE_PROGRESS: 'RescoreJob',
+  RESCORE_FINISHED: 'RescoreJob',
+  CONSOLIDATION_FINISHED: 'ConsolidationReport',
   EXTRACTION_FINISHED: 'Extraction',
 };
 

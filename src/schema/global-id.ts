@@ -13,6 +13,7 @@ const NODE_TYPES = [
   'RescoreJob',
   'ApiKey',
   'Extraction',
+  'ConsolidationReport',
 ] as const;
 export type NodeType = (typeof NODE_TYPES)[number];
 

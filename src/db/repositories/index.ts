@@ -19,6 +19,7 @@ export * from './members.js';
 export * from './messages.js';
 export * from './profiles.js';
 export * from './refusals.js';
+export * from './rescore-jobs.js';
 export * from './scopes.js';
 export * from './search.js';
 export * from './search-arms.js';

@@ -3125,6 +3125,8 @@ export const TenantScalarFieldEnum = {
   hashKey: 'hashKey',
   embeddingModelId: 'embeddingModelId',
   version: 'version',
+  salienceRevision: 'salienceRevision',
+  consolidatedAt: 'consolidatedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   deletedAt: 'deletedAt'
@@ -3364,6 +3366,9 @@ export const FactSalienceScalarFieldEnum = {
   reinforcedAt: 'reinforcedAt',
   lastSeenAt: 'lastSeenAt',
   fingerprint: 'fingerprint',
+  scoredRevision: 'scoredRevision',
+  matchedTopics: 'matchedTopics',
+  matchedSimilarities: 'matchedSimilarities',
   modelId: 'modelId',
   distance: 'distance',
   nearestSimilarity: 'nearestSimilarity',
@@ -3544,7 +3549,7 @@ export const SalienceProfileScalarFieldEnum = {
   valenceBias: 'valenceBias',
   arousalSensitivity: 'arousalSensitivity',
   selfRelevanceBoost: 'selfRelevanceBoost',
-  identity: 'identity',
+  staleBelow: 'staleBelow',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -3556,11 +3561,13 @@ export const ProfileTopicScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   profileId: 'profileId',
-  polarity: 'polarity',
+  number: 'number',
+  list: 'list',
   position: 'position',
   topic: 'topic',
   topicKey: 'topicKey',
-  level: 'level'
+  level: 'level',
+  removedAt: 'removedAt'
 } as const
 
 export type ProfileTopicScalarFieldEnum = (typeof ProfileTopicScalarFieldEnum)[keyof typeof ProfileTopicScalarFieldEnum]
@@ -3603,6 +3610,9 @@ export const JobScalarFieldEnum = {
   failed: 'failed',
   attempts: 'attempts',
   position: 'position',
+  positionScope: 'positionScope',
+  targets: 'targets',
+  report: 'report',
   error: 'error',
   runAfter: 'runAfter',
   leaseOwner: 'leaseOwner',

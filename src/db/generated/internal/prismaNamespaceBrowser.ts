@@ -123,6 +123,8 @@ export const TenantScalarFieldEnum = {
   hashKey: 'hashKey',
   embeddingModelId: 'embeddingModelId',
   version: 'version',
+  salienceRevision: 'salienceRevision',
+  consolidatedAt: 'consolidatedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   deletedAt: 'deletedAt'
@@ -362,6 +364,9 @@ export const FactSalienceScalarFieldEnum = {
   reinforcedAt: 'reinforcedAt',
   lastSeenAt: 'lastSeenAt',
   fingerprint: 'fingerprint',
+  scoredRevision: 'scoredRevision',
+  matchedTopics: 'matchedTopics',
+  matchedSimilarities: 'matchedSimilarities',
   modelId: 'modelId',
   distance: 'distance',
   nearestSimilarity: 'nearestSimilarity',
@@ -542,7 +547,7 @@ export const SalienceProfileScalarFieldEnum = {
   valenceBias: 'valenceBias',
   arousalSensitivity: 'arousalSensitivity',
   selfRelevanceBoost: 'selfRelevanceBoost',
-  identity: 'identity',
+  staleBelow: 'staleBelow',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -554,11 +559,13 @@ export const ProfileTopicScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   profileId: 'profileId',
-  polarity: 'polarity',
+  number: 'number',
+  list: 'list',
   position: 'position',
   topic: 'topic',
   topicKey: 'topicKey',
-  level: 'level'
+  level: 'level',
+  removedAt: 'removedAt'
 } as const
 
 export type ProfileTopicScalarFieldEnum = (typeof ProfileTopicScalarFieldEnum)[keyof typeof ProfileTopicScalarFieldEnum]
@@ -601,6 +608,9 @@ export const JobScalarFieldEnum = {
   failed: 'failed',
   attempts: 'attempts',
   position: 'position',
+  positionScope: 'positionScope',
+  targets: 'targets',
+  report: 'report',
   error: 'error',
   runAfter: 'runAfter',
   leaseOwner: 'leaseOwner',

@@ -33,6 +33,9 @@ export type FactSalienceAvgAggregateOutputType = {
   told: number | null
   reinforcement: number | null
   recallCount: number | null
+  scoredRevision: number | null
+  matchedTopics: number | null
+  matchedSimilarities: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -62,6 +65,9 @@ export type FactSalienceSumAggregateOutputType = {
   told: number | null
   reinforcement: number | null
   recallCount: number | null
+  scoredRevision: number | null
+  matchedTopics: number[]
+  matchedSimilarities: number[]
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -98,6 +104,7 @@ export type FactSalienceMinAggregateOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date | null
   fingerprint: runtime.Bytes | null
+  scoredRevision: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -139,6 +146,7 @@ export type FactSalienceMaxAggregateOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date | null
   fingerprint: runtime.Bytes | null
+  scoredRevision: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -180,6 +188,9 @@ export type FactSalienceCountAggregateOutputType = {
   reinforcedAt: number
   lastSeenAt: number
   fingerprint: number
+  scoredRevision: number
+  matchedTopics: number
+  matchedSimilarities: number
   modelId: number
   distance: number
   nearestSimilarity: number
@@ -216,6 +227,9 @@ export type FactSalienceAvgAggregateInputType = {
   told?: true
   reinforcement?: true
   recallCount?: true
+  scoredRevision?: true
+  matchedTopics?: true
+  matchedSimilarities?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -245,6 +259,9 @@ export type FactSalienceSumAggregateInputType = {
   told?: true
   reinforcement?: true
   recallCount?: true
+  scoredRevision?: true
+  matchedTopics?: true
+  matchedSimilarities?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -281,6 +298,7 @@ export type FactSalienceMinAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  scoredRevision?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -322,6 +340,7 @@ export type FactSalienceMaxAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  scoredRevision?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -363,6 +382,9 @@ export type FactSalienceCountAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  scoredRevision?: true
+  matchedTopics?: true
+  matchedSimilarities?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -491,6 +513,9 @@ export type FactSalienceGroupByOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date
   fingerprint: runtime.Bytes | null
+  scoredRevision: number
+  matchedTopics: number[]
+  matchedSimilarities: number[]
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -555,6 +580,9 @@ export type FactSalienceWhereInput = {
   reinforcedAt?: Prisma.DateTimeNullableFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableFilter<"FactSalience"> | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
+  matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
+  matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -596,6 +624,9 @@ export type FactSalienceOrderByWithRelationInput = {
   reinforcedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrderInput | Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
+  matchedTopics?: Prisma.SortOrder
+  matchedSimilarities?: Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -641,6 +672,9 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   reinforcedAt?: Prisma.DateTimeNullableFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableFilter<"FactSalience"> | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
+  matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
+  matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -682,6 +716,9 @@ export type FactSalienceOrderByWithAggregationInput = {
   reinforcedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrderInput | Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
+  matchedTopics?: Prisma.SortOrder
+  matchedSimilarities?: Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -731,6 +768,9 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   reinforcedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeWithAggregatesFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableWithAggregatesFilter<"FactSalience"> | runtime.Bytes | null
+  scoredRevision?: Prisma.IntWithAggregatesFilter<"FactSalience"> | number
+  matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
+  matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   modelId?: Prisma.IntNullableWithAggregatesFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
@@ -772,6 +812,9 @@ export type FactSalienceCreateInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  scoredRevision?: number
+  matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -813,6 +856,9 @@ export type FactSalienceUncheckedCreateInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  scoredRevision?: number
+  matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -854,6 +900,9 @@ export type FactSalienceUpdateInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -895,6 +944,9 @@ export type FactSalienceUncheckedUpdateInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -936,6 +988,9 @@ export type FactSalienceCreateManyInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  scoredRevision?: number
+  matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -977,6 +1032,9 @@ export type FactSalienceUpdateManyMutationInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1018,6 +1076,9 @@ export type FactSalienceUncheckedUpdateManyInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
+  matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1045,6 +1106,22 @@ export type FactSalienceUncheckedUpdateManyInput = {
   decayResistance?: Prisma.FloatFieldUpdateOperationsInput | number
 }
 
+export type IntNullableListFilter<$PrismaModel = never> = {
+  equals?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | null
+  has?: number | Prisma.IntFieldRefInput<$PrismaModel> | null
+  hasEvery?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
+  hasSome?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
+}
+
+export type FloatNullableListFilter<$PrismaModel = never> = {
+  equals?: number[] | Prisma.ListFloatFieldRefInput<$PrismaModel> | null
+  has?: number | Prisma.FloatFieldRefInput<$PrismaModel> | null
+  hasEvery?: number[] | Prisma.ListFloatFieldRefInput<$PrismaModel>
+  hasSome?: number[] | Prisma.ListFloatFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
+}
+
 export type FactSalienceTenantIdFactIdCompoundUniqueInput = {
   tenantId: string
   factId: string
@@ -1064,6 +1141,9 @@ export type FactSalienceCountOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
+  matchedTopics?: Prisma.SortOrder
+  matchedSimilarities?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1098,6 +1178,9 @@ export type FactSalienceAvgOrderByAggregateInput = {
   told?: Prisma.SortOrder
   reinforcement?: Prisma.SortOrder
   recallCount?: Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
+  matchedTopics?: Prisma.SortOrder
+  matchedSimilarities?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1134,6 +1217,7 @@ export type FactSalienceMaxOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1175,6 +1259,7 @@ export type FactSalienceMinOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1209,6 +1294,9 @@ export type FactSalienceSumOrderByAggregateInput = {
   told?: Prisma.SortOrder
   reinforcement?: Prisma.SortOrder
   recallCount?: Prisma.SortOrder
+  scoredRevision?: Prisma.SortOrder
+  matchedTopics?: Prisma.SortOrder
+  matchedSimilarities?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1229,6 +1317,24 @@ export type FactSalienceSumOrderByAggregateInput = {
   valenceFactor?: Prisma.SortOrder
   selfRelevanceFactor?: Prisma.SortOrder
   decayResistance?: Prisma.SortOrder
+}
+
+export type FactSalienceCreatematchedTopicsInput = {
+  set: number[]
+}
+
+export type FactSalienceCreatematchedSimilaritiesInput = {
+  set: number[]
+}
+
+export type FactSalienceUpdatematchedTopicsInput = {
+  set?: number[]
+  push?: number | number[]
+}
+
+export type FactSalienceUpdatematchedSimilaritiesInput = {
+  set?: number[]
+  push?: number | number[]
 }
 
 export type NullableFloatFieldUpdateOperationsInput = {
@@ -1255,6 +1361,9 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  scoredRevision?: boolean
+  matchedTopics?: boolean
+  matchedSimilarities?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1296,6 +1405,9 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  scoredRevision?: boolean
+  matchedTopics?: boolean
+  matchedSimilarities?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1337,6 +1449,9 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  scoredRevision?: boolean
+  matchedTopics?: boolean
+  matchedSimilarities?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1378,6 +1493,9 @@ export type FactSalienceSelectScalar = {
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  scoredRevision?: boolean
+  matchedTopics?: boolean
+  matchedSimilarities?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1405,7 +1523,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1424,6 +1542,9 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     reinforcedAt: Date | null
     lastSeenAt: Date
     fingerprint: runtime.Bytes | null
+    scoredRevision: number
+    matchedTopics: number[]
+    matchedSimilarities: number[]
     modelId: number | null
     distance: number | null
     nearestSimilarity: number | null
@@ -1885,6 +2006,9 @@ export interface FactSalienceFieldRefs {
   readonly reinforcedAt: Prisma.FieldRef<"FactSalience", 'DateTime'>
   readonly lastSeenAt: Prisma.FieldRef<"FactSalience", 'DateTime'>
   readonly fingerprint: Prisma.FieldRef<"FactSalience", 'Bytes'>
+  readonly scoredRevision: Prisma.FieldRef<"FactSalience", 'Int'>
+  readonly matchedTopics: Prisma.FieldRef<"FactSalience", 'Int[]'>
+  readonly matchedSimilarities: Prisma.FieldRef<"FactSalience", 'Float[]'>
   readonly modelId: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly distance: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly nearestSimilarity: Prisma.FieldRef<"FactSalience", 'Float'>

@@ -32,6 +32,7 @@ export type JobAvgAggregateOutputType = {
   changed: number | null
   failed: number | null
   attempts: number | null
+  positionScope: number | null
 }
 
 export type JobSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type JobSumAggregateOutputType = {
   changed: number | null
   failed: number | null
   attempts: number | null
+  positionScope: number | null
 }
 
 export type JobMinAggregateOutputType = {
@@ -57,6 +59,7 @@ export type JobMinAggregateOutputType = {
   failed: number | null
   attempts: number | null
   position: string | null
+  positionScope: number | null
   error: string | null
   runAfter: Date | null
   leaseOwner: string | null
@@ -81,6 +84,7 @@ export type JobMaxAggregateOutputType = {
   failed: number | null
   attempts: number | null
   position: string | null
+  positionScope: number | null
   error: string | null
   runAfter: Date | null
   leaseOwner: string | null
@@ -105,6 +109,9 @@ export type JobCountAggregateOutputType = {
   failed: number
   attempts: number
   position: number
+  positionScope: number
+  targets: number
+  report: number
   error: number
   runAfter: number
   leaseOwner: number
@@ -122,6 +129,7 @@ export type JobAvgAggregateInputType = {
   changed?: true
   failed?: true
   attempts?: true
+  positionScope?: true
 }
 
 export type JobSumAggregateInputType = {
@@ -130,6 +138,7 @@ export type JobSumAggregateInputType = {
   changed?: true
   failed?: true
   attempts?: true
+  positionScope?: true
 }
 
 export type JobMinAggregateInputType = {
@@ -147,6 +156,7 @@ export type JobMinAggregateInputType = {
   failed?: true
   attempts?: true
   position?: true
+  positionScope?: true
   error?: true
   runAfter?: true
   leaseOwner?: true
@@ -171,6 +181,7 @@ export type JobMaxAggregateInputType = {
   failed?: true
   attempts?: true
   position?: true
+  positionScope?: true
   error?: true
   runAfter?: true
   leaseOwner?: true
@@ -195,6 +206,9 @@ export type JobCountAggregateInputType = {
   failed?: true
   attempts?: true
   position?: true
+  positionScope?: true
+  targets?: true
+  report?: true
   error?: true
   runAfter?: true
   leaseOwner?: true
@@ -306,6 +320,9 @@ export type JobGroupByOutputType = {
   failed: number
   attempts: number
   position: string | null
+  positionScope: number | null
+  targets: runtime.JsonValue | null
+  report: runtime.JsonValue | null
   error: string | null
   runAfter: Date
   leaseOwner: string | null
@@ -353,6 +370,9 @@ export type JobWhereInput = {
   failed?: Prisma.IntFilter<"Job"> | number
   attempts?: Prisma.IntFilter<"Job"> | number
   position?: Prisma.UuidNullableFilter<"Job"> | string | null
+  positionScope?: Prisma.IntNullableFilter<"Job"> | number | null
+  targets?: Prisma.JsonNullableFilter<"Job">
+  report?: Prisma.JsonNullableFilter<"Job">
   error?: Prisma.StringNullableFilter<"Job"> | string | null
   runAfter?: Prisma.DateTimeFilter<"Job"> | Date | string
   leaseOwner?: Prisma.UuidNullableFilter<"Job"> | string | null
@@ -377,6 +397,9 @@ export type JobOrderByWithRelationInput = {
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   position?: Prisma.SortOrderInput | Prisma.SortOrder
+  positionScope?: Prisma.SortOrderInput | Prisma.SortOrder
+  targets?: Prisma.SortOrderInput | Prisma.SortOrder
+  report?: Prisma.SortOrderInput | Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   runAfter?: Prisma.SortOrder
   leaseOwner?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -405,6 +428,9 @@ export type JobWhereUniqueInput = Prisma.AtLeast<{
   failed?: Prisma.IntFilter<"Job"> | number
   attempts?: Prisma.IntFilter<"Job"> | number
   position?: Prisma.UuidNullableFilter<"Job"> | string | null
+  positionScope?: Prisma.IntNullableFilter<"Job"> | number | null
+  targets?: Prisma.JsonNullableFilter<"Job">
+  report?: Prisma.JsonNullableFilter<"Job">
   error?: Prisma.StringNullableFilter<"Job"> | string | null
   runAfter?: Prisma.DateTimeFilter<"Job"> | Date | string
   leaseOwner?: Prisma.UuidNullableFilter<"Job"> | string | null
@@ -429,6 +455,9 @@ export type JobOrderByWithAggregationInput = {
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   position?: Prisma.SortOrderInput | Prisma.SortOrder
+  positionScope?: Prisma.SortOrderInput | Prisma.SortOrder
+  targets?: Prisma.SortOrderInput | Prisma.SortOrder
+  report?: Prisma.SortOrderInput | Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   runAfter?: Prisma.SortOrder
   leaseOwner?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -461,6 +490,9 @@ export type JobScalarWhereWithAggregatesInput = {
   failed?: Prisma.IntWithAggregatesFilter<"Job"> | number
   attempts?: Prisma.IntWithAggregatesFilter<"Job"> | number
   position?: Prisma.UuidNullableWithAggregatesFilter<"Job"> | string | null
+  positionScope?: Prisma.IntNullableWithAggregatesFilter<"Job"> | number | null
+  targets?: Prisma.JsonNullableWithAggregatesFilter<"Job">
+  report?: Prisma.JsonNullableWithAggregatesFilter<"Job">
   error?: Prisma.StringNullableWithAggregatesFilter<"Job"> | string | null
   runAfter?: Prisma.DateTimeWithAggregatesFilter<"Job"> | Date | string
   leaseOwner?: Prisma.UuidNullableWithAggregatesFilter<"Job"> | string | null
@@ -485,6 +517,9 @@ export type JobCreateInput = {
   failed?: number
   attempts?: number
   position?: string | null
+  positionScope?: number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: string | null
   runAfter: Date | string
   leaseOwner?: string | null
@@ -509,6 +544,9 @@ export type JobUncheckedCreateInput = {
   failed?: number
   attempts?: number
   position?: string | null
+  positionScope?: number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: string | null
   runAfter: Date | string
   leaseOwner?: string | null
@@ -533,6 +571,9 @@ export type JobUpdateInput = {
   failed?: Prisma.IntFieldUpdateOperationsInput | number
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   position?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  positionScope?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runAfter?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseOwner?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -557,6 +598,9 @@ export type JobUncheckedUpdateInput = {
   failed?: Prisma.IntFieldUpdateOperationsInput | number
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   position?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  positionScope?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runAfter?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseOwner?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -581,6 +625,9 @@ export type JobCreateManyInput = {
   failed?: number
   attempts?: number
   position?: string | null
+  positionScope?: number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: string | null
   runAfter: Date | string
   leaseOwner?: string | null
@@ -605,6 +652,9 @@ export type JobUpdateManyMutationInput = {
   failed?: Prisma.IntFieldUpdateOperationsInput | number
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   position?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  positionScope?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runAfter?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseOwner?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -629,6 +679,9 @@ export type JobUncheckedUpdateManyInput = {
   failed?: Prisma.IntFieldUpdateOperationsInput | number
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   position?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  positionScope?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  targets?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  report?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runAfter?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseOwner?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -658,6 +711,9 @@ export type JobCountOrderByAggregateInput = {
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  positionScope?: Prisma.SortOrder
+  targets?: Prisma.SortOrder
+  report?: Prisma.SortOrder
   error?: Prisma.SortOrder
   runAfter?: Prisma.SortOrder
   leaseOwner?: Prisma.SortOrder
@@ -673,6 +729,7 @@ export type JobAvgOrderByAggregateInput = {
   changed?: Prisma.SortOrder
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  positionScope?: Prisma.SortOrder
 }
 
 export type JobMaxOrderByAggregateInput = {
@@ -690,6 +747,7 @@ export type JobMaxOrderByAggregateInput = {
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  positionScope?: Prisma.SortOrder
   error?: Prisma.SortOrder
   runAfter?: Prisma.SortOrder
   leaseOwner?: Prisma.SortOrder
@@ -714,6 +772,7 @@ export type JobMinOrderByAggregateInput = {
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  positionScope?: Prisma.SortOrder
   error?: Prisma.SortOrder
   runAfter?: Prisma.SortOrder
   leaseOwner?: Prisma.SortOrder
@@ -729,6 +788,7 @@ export type JobSumOrderByAggregateInput = {
   changed?: Prisma.SortOrder
   failed?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  positionScope?: Prisma.SortOrder
 }
 
 
@@ -748,6 +808,9 @@ export type JobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   failed?: boolean
   attempts?: boolean
   position?: boolean
+  positionScope?: boolean
+  targets?: boolean
+  report?: boolean
   error?: boolean
   runAfter?: boolean
   leaseOwner?: boolean
@@ -772,6 +835,9 @@ export type JobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   failed?: boolean
   attempts?: boolean
   position?: boolean
+  positionScope?: boolean
+  targets?: boolean
+  report?: boolean
   error?: boolean
   runAfter?: boolean
   leaseOwner?: boolean
@@ -796,6 +862,9 @@ export type JobSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   failed?: boolean
   attempts?: boolean
   position?: boolean
+  positionScope?: boolean
+  targets?: boolean
+  report?: boolean
   error?: boolean
   runAfter?: boolean
   leaseOwner?: boolean
@@ -820,6 +889,9 @@ export type JobSelectScalar = {
   failed?: boolean
   attempts?: boolean
   position?: boolean
+  positionScope?: boolean
+  targets?: boolean
+  report?: boolean
   error?: boolean
   runAfter?: boolean
   leaseOwner?: boolean
@@ -829,7 +901,7 @@ export type JobSelectScalar = {
   finishedAt?: boolean
 }
 
-export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "kind" | "status" | "strategy" | "agentId" | "userId" | "subjectId" | "total" | "processed" | "changed" | "failed" | "attempts" | "position" | "error" | "runAfter" | "leaseOwner" | "leaseUntil" | "requestedAt" | "startedAt" | "finishedAt", ExtArgs["result"]["job"]>
+export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "kind" | "status" | "strategy" | "agentId" | "userId" | "subjectId" | "total" | "processed" | "changed" | "failed" | "attempts" | "position" | "positionScope" | "targets" | "report" | "error" | "runAfter" | "leaseOwner" | "leaseUntil" | "requestedAt" | "startedAt" | "finishedAt", ExtArgs["result"]["job"]>
 
 export type $JobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Job"
@@ -849,6 +921,9 @@ export type $JobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     failed: number
     attempts: number
     position: string | null
+    positionScope: number | null
+    targets: runtime.JsonValue | null
+    report: runtime.JsonValue | null
     error: string | null
     runAfter: Date
     leaseOwner: string | null
@@ -1293,6 +1368,9 @@ export interface JobFieldRefs {
   readonly failed: Prisma.FieldRef<"Job", 'Int'>
   readonly attempts: Prisma.FieldRef<"Job", 'Int'>
   readonly position: Prisma.FieldRef<"Job", 'String'>
+  readonly positionScope: Prisma.FieldRef<"Job", 'Int'>
+  readonly targets: Prisma.FieldRef<"Job", 'Json'>
+  readonly report: Prisma.FieldRef<"Job", 'Json'>
   readonly error: Prisma.FieldRef<"Job", 'String'>
   readonly runAfter: Prisma.FieldRef<"Job", 'DateTime'>
   readonly leaseOwner: Prisma.FieldRef<"Job", 'String'>

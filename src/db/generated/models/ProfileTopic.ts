@@ -27,10 +27,12 @@ export type AggregateProfileTopic = {
 }
 
 export type ProfileTopicAvgAggregateOutputType = {
+  number: number | null
   position: number | null
 }
 
 export type ProfileTopicSumAggregateOutputType = {
+  number: number | null
   position: number | null
 }
 
@@ -38,42 +40,50 @@ export type ProfileTopicMinAggregateOutputType = {
   tenantId: string | null
   id: string | null
   profileId: string | null
-  polarity: string | null
+  number: number | null
+  list: string | null
   position: number | null
   topic: runtime.Bytes | null
   topicKey: runtime.Bytes | null
   level: string | null
+  removedAt: Date | null
 }
 
 export type ProfileTopicMaxAggregateOutputType = {
   tenantId: string | null
   id: string | null
   profileId: string | null
-  polarity: string | null
+  number: number | null
+  list: string | null
   position: number | null
   topic: runtime.Bytes | null
   topicKey: runtime.Bytes | null
   level: string | null
+  removedAt: Date | null
 }
 
 export type ProfileTopicCountAggregateOutputType = {
   tenantId: number
   id: number
   profileId: number
-  polarity: number
+  number: number
+  list: number
   position: number
   topic: number
   topicKey: number
   level: number
+  removedAt: number
   _all: number
 }
 
 
 export type ProfileTopicAvgAggregateInputType = {
+  number?: true
   position?: true
 }
 
 export type ProfileTopicSumAggregateInputType = {
+  number?: true
   position?: true
 }
 
@@ -81,33 +91,39 @@ export type ProfileTopicMinAggregateInputType = {
   tenantId?: true
   id?: true
   profileId?: true
-  polarity?: true
+  number?: true
+  list?: true
   position?: true
   topic?: true
   topicKey?: true
   level?: true
+  removedAt?: true
 }
 
 export type ProfileTopicMaxAggregateInputType = {
   tenantId?: true
   id?: true
   profileId?: true
-  polarity?: true
+  number?: true
+  list?: true
   position?: true
   topic?: true
   topicKey?: true
   level?: true
+  removedAt?: true
 }
 
 export type ProfileTopicCountAggregateInputType = {
   tenantId?: true
   id?: true
   profileId?: true
-  polarity?: true
+  number?: true
+  list?: true
   position?: true
   topic?: true
   topicKey?: true
   level?: true
+  removedAt?: true
   _all?: true
 }
 
@@ -201,11 +217,13 @@ export type ProfileTopicGroupByOutputType = {
   tenantId: string
   id: string
   profileId: string
-  polarity: string
+  number: number
+  list: string
   position: number
   topic: runtime.Bytes
   topicKey: runtime.Bytes
-  level: string
+  level: string | null
+  removedAt: Date | null
   _count: ProfileTopicCountAggregateOutputType | null
   _avg: ProfileTopicAvgAggregateOutputType | null
   _sum: ProfileTopicSumAggregateOutputType | null
@@ -235,26 +253,30 @@ export type ProfileTopicWhereInput = {
   tenantId?: Prisma.UuidFilter<"ProfileTopic"> | string
   id?: Prisma.UuidFilter<"ProfileTopic"> | string
   profileId?: Prisma.UuidFilter<"ProfileTopic"> | string
-  polarity?: Prisma.StringFilter<"ProfileTopic"> | string
+  number?: Prisma.IntFilter<"ProfileTopic"> | number
+  list?: Prisma.StringFilter<"ProfileTopic"> | string
   position?: Prisma.IntFilter<"ProfileTopic"> | number
   topic?: Prisma.BytesFilter<"ProfileTopic"> | runtime.Bytes
   topicKey?: Prisma.BytesFilter<"ProfileTopic"> | runtime.Bytes
-  level?: Prisma.StringFilter<"ProfileTopic"> | string
+  level?: Prisma.StringNullableFilter<"ProfileTopic"> | string | null
+  removedAt?: Prisma.DateTimeNullableFilter<"ProfileTopic"> | Date | string | null
 }
 
 export type ProfileTopicOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   profileId?: Prisma.SortOrder
-  polarity?: Prisma.SortOrder
+  number?: Prisma.SortOrder
+  list?: Prisma.SortOrder
   position?: Prisma.SortOrder
   topic?: Prisma.SortOrder
   topicKey?: Prisma.SortOrder
-  level?: Prisma.SortOrder
+  level?: Prisma.SortOrderInput | Prisma.SortOrder
+  removedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ProfileTopicWhereUniqueInput = Prisma.AtLeast<{
-  tenantId_profileId_topicKey?: Prisma.ProfileTopicTenantIdProfileIdTopicKeyCompoundUniqueInput
+  tenantId_number?: Prisma.ProfileTopicTenantIdNumberCompoundUniqueInput
   tenantId_id?: Prisma.ProfileTopicTenantIdIdCompoundUniqueInput
   AND?: Prisma.ProfileTopicWhereInput | Prisma.ProfileTopicWhereInput[]
   OR?: Prisma.ProfileTopicWhereInput[]
@@ -262,22 +284,26 @@ export type ProfileTopicWhereUniqueInput = Prisma.AtLeast<{
   tenantId?: Prisma.UuidFilter<"ProfileTopic"> | string
   id?: Prisma.UuidFilter<"ProfileTopic"> | string
   profileId?: Prisma.UuidFilter<"ProfileTopic"> | string
-  polarity?: Prisma.StringFilter<"ProfileTopic"> | string
+  number?: Prisma.IntFilter<"ProfileTopic"> | number
+  list?: Prisma.StringFilter<"ProfileTopic"> | string
   position?: Prisma.IntFilter<"ProfileTopic"> | number
   topic?: Prisma.BytesFilter<"ProfileTopic"> | runtime.Bytes
   topicKey?: Prisma.BytesFilter<"ProfileTopic"> | runtime.Bytes
-  level?: Prisma.StringFilter<"ProfileTopic"> | string
-}, "tenantId_id" | "tenantId_profileId_topicKey">
+  level?: Prisma.StringNullableFilter<"ProfileTopic"> | string | null
+  removedAt?: Prisma.DateTimeNullableFilter<"ProfileTopic"> | Date | string | null
+}, "tenantId_id" | "tenantId_number">
 
 export type ProfileTopicOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   profileId?: Prisma.SortOrder
-  polarity?: Prisma.SortOrder
+  number?: Prisma.SortOrder
+  list?: Prisma.SortOrder
   position?: Prisma.SortOrder
   topic?: Prisma.SortOrder
   topicKey?: Prisma.SortOrder
-  level?: Prisma.SortOrder
+  level?: Prisma.SortOrderInput | Prisma.SortOrder
+  removedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ProfileTopicCountOrderByAggregateInput
   _avg?: Prisma.ProfileTopicAvgOrderByAggregateInput
   _max?: Prisma.ProfileTopicMaxOrderByAggregateInput
@@ -292,94 +318,109 @@ export type ProfileTopicScalarWhereWithAggregatesInput = {
   tenantId?: Prisma.UuidWithAggregatesFilter<"ProfileTopic"> | string
   id?: Prisma.UuidWithAggregatesFilter<"ProfileTopic"> | string
   profileId?: Prisma.UuidWithAggregatesFilter<"ProfileTopic"> | string
-  polarity?: Prisma.StringWithAggregatesFilter<"ProfileTopic"> | string
+  number?: Prisma.IntWithAggregatesFilter<"ProfileTopic"> | number
+  list?: Prisma.StringWithAggregatesFilter<"ProfileTopic"> | string
   position?: Prisma.IntWithAggregatesFilter<"ProfileTopic"> | number
   topic?: Prisma.BytesWithAggregatesFilter<"ProfileTopic"> | runtime.Bytes
   topicKey?: Prisma.BytesWithAggregatesFilter<"ProfileTopic"> | runtime.Bytes
-  level?: Prisma.StringWithAggregatesFilter<"ProfileTopic"> | string
+  level?: Prisma.StringNullableWithAggregatesFilter<"ProfileTopic"> | string | null
+  removedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ProfileTopic"> | Date | string | null
 }
 
 export type ProfileTopicCreateInput = {
   tenantId: string
   id: string
   profileId: string
-  polarity: string
+  number?: number
+  list: string
   position: number
   topic: runtime.Bytes
   topicKey: runtime.Bytes
-  level: string
+  level?: string | null
+  removedAt?: Date | string | null
 }
 
 export type ProfileTopicUncheckedCreateInput = {
   tenantId: string
   id: string
   profileId: string
-  polarity: string
+  number?: number
+  list: string
   position: number
   topic: runtime.Bytes
   topicKey: runtime.Bytes
-  level: string
+  level?: string | null
+  removedAt?: Date | string | null
 }
 
 export type ProfileTopicUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profileId?: Prisma.StringFieldUpdateOperationsInput | string
-  polarity?: Prisma.StringFieldUpdateOperationsInput | string
+  number?: Prisma.IntFieldUpdateOperationsInput | number
+  list?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
   topic?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   topicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
-  level?: Prisma.StringFieldUpdateOperationsInput | string
+  level?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  removedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProfileTopicUncheckedUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profileId?: Prisma.StringFieldUpdateOperationsInput | string
-  polarity?: Prisma.StringFieldUpdateOperationsInput | string
+  number?: Prisma.IntFieldUpdateOperationsInput | number
+  list?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
   topic?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   topicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
-  level?: Prisma.StringFieldUpdateOperationsInput | string
+  level?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  removedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProfileTopicCreateManyInput = {
   tenantId: string
   id: string
   profileId: string
-  polarity: string
+  number?: number
+  list: string
   position: number
   topic: runtime.Bytes
   topicKey: runtime.Bytes
-  level: string
+  level?: string | null
+  removedAt?: Date | string | null
 }
 
 export type ProfileTopicUpdateManyMutationInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profileId?: Prisma.StringFieldUpdateOperationsInput | string
-  polarity?: Prisma.StringFieldUpdateOperationsInput | string
+  number?: Prisma.IntFieldUpdateOperationsInput | number
+  list?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
   topic?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   topicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
-  level?: Prisma.StringFieldUpdateOperationsInput | string
+  level?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  removedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProfileTopicUncheckedUpdateManyInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   profileId?: Prisma.StringFieldUpdateOperationsInput | string
-  polarity?: Prisma.StringFieldUpdateOperationsInput | string
+  number?: Prisma.IntFieldUpdateOperationsInput | number
+  list?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
   topic?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   topicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
-  level?: Prisma.StringFieldUpdateOperationsInput | string
+  level?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  removedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
-export type ProfileTopicTenantIdProfileIdTopicKeyCompoundUniqueInput = {
+export type ProfileTopicTenantIdNumberCompoundUniqueInput = {
   tenantId: string
-  profileId: string
-  topicKey: runtime.Bytes
+  number: number
 }
 
 export type ProfileTopicTenantIdIdCompoundUniqueInput = {
@@ -391,14 +432,17 @@ export type ProfileTopicCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   profileId?: Prisma.SortOrder
-  polarity?: Prisma.SortOrder
+  number?: Prisma.SortOrder
+  list?: Prisma.SortOrder
   position?: Prisma.SortOrder
   topic?: Prisma.SortOrder
   topicKey?: Prisma.SortOrder
   level?: Prisma.SortOrder
+  removedAt?: Prisma.SortOrder
 }
 
 export type ProfileTopicAvgOrderByAggregateInput = {
+  number?: Prisma.SortOrder
   position?: Prisma.SortOrder
 }
 
@@ -406,25 +450,30 @@ export type ProfileTopicMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   profileId?: Prisma.SortOrder
-  polarity?: Prisma.SortOrder
+  number?: Prisma.SortOrder
+  list?: Prisma.SortOrder
   position?: Prisma.SortOrder
   topic?: Prisma.SortOrder
   topicKey?: Prisma.SortOrder
   level?: Prisma.SortOrder
+  removedAt?: Prisma.SortOrder
 }
 
 export type ProfileTopicMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   profileId?: Prisma.SortOrder
-  polarity?: Prisma.SortOrder
+  number?: Prisma.SortOrder
+  list?: Prisma.SortOrder
   position?: Prisma.SortOrder
   topic?: Prisma.SortOrder
   topicKey?: Prisma.SortOrder
   level?: Prisma.SortOrder
+  removedAt?: Prisma.SortOrder
 }
 
 export type ProfileTopicSumOrderByAggregateInput = {
+  number?: Prisma.SortOrder
   position?: Prisma.SortOrder
 }
 
@@ -434,47 +483,55 @@ export type ProfileTopicSelect<ExtArgs extends runtime.Types.Extensions.Internal
   tenantId?: boolean
   id?: boolean
   profileId?: boolean
-  polarity?: boolean
+  number?: boolean
+  list?: boolean
   position?: boolean
   topic?: boolean
   topicKey?: boolean
   level?: boolean
+  removedAt?: boolean
 }, ExtArgs["result"]["profileTopic"]>
 
 export type ProfileTopicSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   profileId?: boolean
-  polarity?: boolean
+  number?: boolean
+  list?: boolean
   position?: boolean
   topic?: boolean
   topicKey?: boolean
   level?: boolean
+  removedAt?: boolean
 }, ExtArgs["result"]["profileTopic"]>
 
 export type ProfileTopicSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   profileId?: boolean
-  polarity?: boolean
+  number?: boolean
+  list?: boolean
   position?: boolean
   topic?: boolean
   topicKey?: boolean
   level?: boolean
+  removedAt?: boolean
 }, ExtArgs["result"]["profileTopic"]>
 
 export type ProfileTopicSelectScalar = {
   tenantId?: boolean
   id?: boolean
   profileId?: boolean
-  polarity?: boolean
+  number?: boolean
+  list?: boolean
   position?: boolean
   topic?: boolean
   topicKey?: boolean
   level?: boolean
+  removedAt?: boolean
 }
 
-export type ProfileTopicOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "profileId" | "polarity" | "position" | "topic" | "topicKey" | "level", ExtArgs["result"]["profileTopic"]>
+export type ProfileTopicOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "profileId" | "number" | "list" | "position" | "topic" | "topicKey" | "level" | "removedAt", ExtArgs["result"]["profileTopic"]>
 
 export type $ProfileTopicPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ProfileTopic"
@@ -483,11 +540,13 @@ export type $ProfileTopicPayload<ExtArgs extends runtime.Types.Extensions.Intern
     tenantId: string
     id: string
     profileId: string
-    polarity: string
+    number: number
+    list: string
     position: number
     topic: runtime.Bytes
     topicKey: runtime.Bytes
-    level: string
+    level: string | null
+    removedAt: Date | null
   }, ExtArgs["result"]["profileTopic"]>
   composites: {}
 }
@@ -914,11 +973,13 @@ export interface ProfileTopicFieldRefs {
   readonly tenantId: Prisma.FieldRef<"ProfileTopic", 'String'>
   readonly id: Prisma.FieldRef<"ProfileTopic", 'String'>
   readonly profileId: Prisma.FieldRef<"ProfileTopic", 'String'>
-  readonly polarity: Prisma.FieldRef<"ProfileTopic", 'String'>
+  readonly number: Prisma.FieldRef<"ProfileTopic", 'Int'>
+  readonly list: Prisma.FieldRef<"ProfileTopic", 'String'>
   readonly position: Prisma.FieldRef<"ProfileTopic", 'Int'>
   readonly topic: Prisma.FieldRef<"ProfileTopic", 'Bytes'>
   readonly topicKey: Prisma.FieldRef<"ProfileTopic", 'Bytes'>
   readonly level: Prisma.FieldRef<"ProfileTopic", 'String'>
+  readonly removedAt: Prisma.FieldRef<"ProfileTopic", 'DateTime'>
 }
     
 

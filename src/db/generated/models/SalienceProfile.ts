@@ -39,6 +39,7 @@ export type SalienceProfileAvgAggregateOutputType = {
   valenceBias: number | null
   arousalSensitivity: number | null
   selfRelevanceBoost: number | null
+  staleBelow: number | null
 }
 
 export type SalienceProfileSumAggregateOutputType = {
@@ -54,6 +55,7 @@ export type SalienceProfileSumAggregateOutputType = {
   valenceBias: number | null
   arousalSensitivity: number | null
   selfRelevanceBoost: number | null
+  staleBelow: number | null
 }
 
 export type SalienceProfileMinAggregateOutputType = {
@@ -75,7 +77,7 @@ export type SalienceProfileMinAggregateOutputType = {
   valenceBias: number | null
   arousalSensitivity: number | null
   selfRelevanceBoost: number | null
-  identity: runtime.Bytes | null
+  staleBelow: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -99,7 +101,7 @@ export type SalienceProfileMaxAggregateOutputType = {
   valenceBias: number | null
   arousalSensitivity: number | null
   selfRelevanceBoost: number | null
-  identity: runtime.Bytes | null
+  staleBelow: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -123,7 +125,7 @@ export type SalienceProfileCountAggregateOutputType = {
   valenceBias: number
   arousalSensitivity: number
   selfRelevanceBoost: number
-  identity: number
+  staleBelow: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -143,6 +145,7 @@ export type SalienceProfileAvgAggregateInputType = {
   valenceBias?: true
   arousalSensitivity?: true
   selfRelevanceBoost?: true
+  staleBelow?: true
 }
 
 export type SalienceProfileSumAggregateInputType = {
@@ -158,6 +161,7 @@ export type SalienceProfileSumAggregateInputType = {
   valenceBias?: true
   arousalSensitivity?: true
   selfRelevanceBoost?: true
+  staleBelow?: true
 }
 
 export type SalienceProfileMinAggregateInputType = {
@@ -179,7 +183,7 @@ export type SalienceProfileMinAggregateInputType = {
   valenceBias?: true
   arousalSensitivity?: true
   selfRelevanceBoost?: true
-  identity?: true
+  staleBelow?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -203,7 +207,7 @@ export type SalienceProfileMaxAggregateInputType = {
   valenceBias?: true
   arousalSensitivity?: true
   selfRelevanceBoost?: true
-  identity?: true
+  staleBelow?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -227,7 +231,7 @@ export type SalienceProfileCountAggregateInputType = {
   valenceBias?: true
   arousalSensitivity?: true
   selfRelevanceBoost?: true
-  identity?: true
+  staleBelow?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -338,7 +342,7 @@ export type SalienceProfileGroupByOutputType = {
   valenceBias: number | null
   arousalSensitivity: number | null
   selfRelevanceBoost: number | null
-  identity: runtime.Bytes | null
+  staleBelow: number
   createdAt: Date
   updatedAt: Date
   _count: SalienceProfileCountAggregateOutputType | null
@@ -385,7 +389,7 @@ export type SalienceProfileWhereInput = {
   valenceBias?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
   arousalSensitivity?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
   selfRelevanceBoost?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
-  identity?: Prisma.BytesNullableFilter<"SalienceProfile"> | runtime.Bytes | null
+  staleBelow?: Prisma.IntFilter<"SalienceProfile"> | number
   createdAt?: Prisma.DateTimeFilter<"SalienceProfile"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"SalienceProfile"> | Date | string
 }
@@ -409,7 +413,7 @@ export type SalienceProfileOrderByWithRelationInput = {
   valenceBias?: Prisma.SortOrderInput | Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrderInput | Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrderInput | Prisma.SortOrder
-  identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -438,7 +442,7 @@ export type SalienceProfileWhereUniqueInput = Prisma.AtLeast<{
   valenceBias?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
   arousalSensitivity?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
   selfRelevanceBoost?: Prisma.FloatNullableFilter<"SalienceProfile"> | number | null
-  identity?: Prisma.BytesNullableFilter<"SalienceProfile"> | runtime.Bytes | null
+  staleBelow?: Prisma.IntFilter<"SalienceProfile"> | number
   createdAt?: Prisma.DateTimeFilter<"SalienceProfile"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"SalienceProfile"> | Date | string
 }, "tenantId_id" | "tenantId_agentId_userId">
@@ -462,7 +466,7 @@ export type SalienceProfileOrderByWithAggregationInput = {
   valenceBias?: Prisma.SortOrderInput | Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrderInput | Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrderInput | Prisma.SortOrder
-  identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.SalienceProfileCountOrderByAggregateInput
@@ -494,7 +498,7 @@ export type SalienceProfileScalarWhereWithAggregatesInput = {
   valenceBias?: Prisma.FloatNullableWithAggregatesFilter<"SalienceProfile"> | number | null
   arousalSensitivity?: Prisma.FloatNullableWithAggregatesFilter<"SalienceProfile"> | number | null
   selfRelevanceBoost?: Prisma.FloatNullableWithAggregatesFilter<"SalienceProfile"> | number | null
-  identity?: Prisma.BytesNullableWithAggregatesFilter<"SalienceProfile"> | runtime.Bytes | null
+  staleBelow?: Prisma.IntWithAggregatesFilter<"SalienceProfile"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SalienceProfile"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"SalienceProfile"> | Date | string
 }
@@ -518,7 +522,7 @@ export type SalienceProfileCreateInput = {
   valenceBias?: number | null
   arousalSensitivity?: number | null
   selfRelevanceBoost?: number | null
-  identity?: runtime.Bytes | null
+  staleBelow?: number
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -542,7 +546,7 @@ export type SalienceProfileUncheckedCreateInput = {
   valenceBias?: number | null
   arousalSensitivity?: number | null
   selfRelevanceBoost?: number | null
-  identity?: runtime.Bytes | null
+  staleBelow?: number
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -566,7 +570,7 @@ export type SalienceProfileUpdateInput = {
   valenceBias?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   arousalSensitivity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   selfRelevanceBoost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
-  identity?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -590,7 +594,7 @@ export type SalienceProfileUncheckedUpdateInput = {
   valenceBias?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   arousalSensitivity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   selfRelevanceBoost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
-  identity?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -614,7 +618,7 @@ export type SalienceProfileCreateManyInput = {
   valenceBias?: number | null
   arousalSensitivity?: number | null
   selfRelevanceBoost?: number | null
-  identity?: runtime.Bytes | null
+  staleBelow?: number
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -638,7 +642,7 @@ export type SalienceProfileUpdateManyMutationInput = {
   valenceBias?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   arousalSensitivity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   selfRelevanceBoost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
-  identity?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -662,7 +666,7 @@ export type SalienceProfileUncheckedUpdateManyInput = {
   valenceBias?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   arousalSensitivity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   selfRelevanceBoost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
-  identity?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -697,7 +701,7 @@ export type SalienceProfileCountOrderByAggregateInput = {
   valenceBias?: Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrder
-  identity?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -715,6 +719,7 @@ export type SalienceProfileAvgOrderByAggregateInput = {
   valenceBias?: Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
 }
 
 export type SalienceProfileMaxOrderByAggregateInput = {
@@ -736,7 +741,7 @@ export type SalienceProfileMaxOrderByAggregateInput = {
   valenceBias?: Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrder
-  identity?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -760,7 +765,7 @@ export type SalienceProfileMinOrderByAggregateInput = {
   valenceBias?: Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrder
-  identity?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -778,6 +783,7 @@ export type SalienceProfileSumOrderByAggregateInput = {
   valenceBias?: Prisma.SortOrder
   arousalSensitivity?: Prisma.SortOrder
   selfRelevanceBoost?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
 }
 
 
@@ -801,7 +807,7 @@ export type SalienceProfileSelect<ExtArgs extends runtime.Types.Extensions.Inter
   valenceBias?: boolean
   arousalSensitivity?: boolean
   selfRelevanceBoost?: boolean
-  identity?: boolean
+  staleBelow?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["salienceProfile"]>
@@ -825,7 +831,7 @@ export type SalienceProfileSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   valenceBias?: boolean
   arousalSensitivity?: boolean
   selfRelevanceBoost?: boolean
-  identity?: boolean
+  staleBelow?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["salienceProfile"]>
@@ -849,7 +855,7 @@ export type SalienceProfileSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   valenceBias?: boolean
   arousalSensitivity?: boolean
   selfRelevanceBoost?: boolean
-  identity?: boolean
+  staleBelow?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["salienceProfile"]>
@@ -873,12 +879,12 @@ export type SalienceProfileSelectScalar = {
   valenceBias?: boolean
   arousalSensitivity?: boolean
   selfRelevanceBoost?: boolean
-  identity?: boolean
+  staleBelow?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type SalienceProfileOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ownerKind" | "agentId" | "userId" | "version" | "alpha" | "beta" | "flashbulbThreshold" | "similarityThreshold" | "icnuImportance" | "icnuCoactivation" | "icnuNovelty" | "icnuUrgency" | "personaName" | "valenceBias" | "arousalSensitivity" | "selfRelevanceBoost" | "identity" | "createdAt" | "updatedAt", ExtArgs["result"]["salienceProfile"]>
+export type SalienceProfileOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ownerKind" | "agentId" | "userId" | "version" | "alpha" | "beta" | "flashbulbThreshold" | "similarityThreshold" | "icnuImportance" | "icnuCoactivation" | "icnuNovelty" | "icnuUrgency" | "personaName" | "valenceBias" | "arousalSensitivity" | "selfRelevanceBoost" | "staleBelow" | "createdAt" | "updatedAt", ExtArgs["result"]["salienceProfile"]>
 
 export type $SalienceProfilePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SalienceProfile"
@@ -902,7 +908,7 @@ export type $SalienceProfilePayload<ExtArgs extends runtime.Types.Extensions.Int
     valenceBias: number | null
     arousalSensitivity: number | null
     selfRelevanceBoost: number | null
-    identity: runtime.Bytes | null
+    staleBelow: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["salienceProfile"]>
@@ -1346,7 +1352,7 @@ export interface SalienceProfileFieldRefs {
   readonly valenceBias: Prisma.FieldRef<"SalienceProfile", 'Float'>
   readonly arousalSensitivity: Prisma.FieldRef<"SalienceProfile", 'Float'>
   readonly selfRelevanceBoost: Prisma.FieldRef<"SalienceProfile", 'Float'>
-  readonly identity: Prisma.FieldRef<"SalienceProfile", 'Bytes'>
+  readonly staleBelow: Prisma.FieldRef<"SalienceProfile", 'Int'>
   readonly createdAt: Prisma.FieldRef<"SalienceProfile", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"SalienceProfile", 'DateTime'>
 }

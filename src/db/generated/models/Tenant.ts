@@ -29,11 +29,13 @@ export type AggregateTenant = {
 export type TenantAvgAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
+  salienceRevision: number | null
 }
 
 export type TenantSumAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
+  salienceRevision: number | null
 }
 
 export type TenantMinAggregateOutputType = {
@@ -44,6 +46,8 @@ export type TenantMinAggregateOutputType = {
   hashKey: runtime.Bytes | null
   embeddingModelId: number | null
   version: number | null
+  salienceRevision: number | null
+  consolidatedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
   deletedAt: Date | null
@@ -57,6 +61,8 @@ export type TenantMaxAggregateOutputType = {
   hashKey: runtime.Bytes | null
   embeddingModelId: number | null
   version: number | null
+  salienceRevision: number | null
+  consolidatedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
   deletedAt: Date | null
@@ -71,6 +77,8 @@ export type TenantCountAggregateOutputType = {
   hashKey: number
   embeddingModelId: number
   version: number
+  salienceRevision: number
+  consolidatedAt: number
   createdAt: number
   updatedAt: number
   deletedAt: number
@@ -81,11 +89,13 @@ export type TenantCountAggregateOutputType = {
 export type TenantAvgAggregateInputType = {
   embeddingModelId?: true
   version?: true
+  salienceRevision?: true
 }
 
 export type TenantSumAggregateInputType = {
   embeddingModelId?: true
   version?: true
+  salienceRevision?: true
 }
 
 export type TenantMinAggregateInputType = {
@@ -96,6 +106,8 @@ export type TenantMinAggregateInputType = {
   hashKey?: true
   embeddingModelId?: true
   version?: true
+  salienceRevision?: true
+  consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -109,6 +121,8 @@ export type TenantMaxAggregateInputType = {
   hashKey?: true
   embeddingModelId?: true
   version?: true
+  salienceRevision?: true
+  consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -123,6 +137,8 @@ export type TenantCountAggregateInputType = {
   hashKey?: true
   embeddingModelId?: true
   version?: true
+  salienceRevision?: true
+  consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -224,6 +240,8 @@ export type TenantGroupByOutputType = {
   hashKey: runtime.Bytes
   embeddingModelId: number | null
   version: number
+  salienceRevision: number
+  consolidatedAt: Date | null
   createdAt: Date
   updatedAt: Date
   deletedAt: Date | null
@@ -261,6 +279,8 @@ export type TenantWhereInput = {
   hashKey?: Prisma.BytesFilter<"Tenant"> | runtime.Bytes
   embeddingModelId?: Prisma.IntNullableFilter<"Tenant"> | number | null
   version?: Prisma.IntFilter<"Tenant"> | number
+  salienceRevision?: Prisma.IntFilter<"Tenant"> | number
+  consolidatedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
@@ -275,6 +295,8 @@ export type TenantOrderByWithRelationInput = {
   hashKey?: Prisma.SortOrder
   embeddingModelId?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
+  consolidatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -292,6 +314,8 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   hashKey?: Prisma.BytesFilter<"Tenant"> | runtime.Bytes
   embeddingModelId?: Prisma.IntNullableFilter<"Tenant"> | number | null
   version?: Prisma.IntFilter<"Tenant"> | number
+  salienceRevision?: Prisma.IntFilter<"Tenant"> | number
+  consolidatedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
@@ -306,6 +330,8 @@ export type TenantOrderByWithAggregationInput = {
   hashKey?: Prisma.SortOrder
   embeddingModelId?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
+  consolidatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -328,6 +354,8 @@ export type TenantScalarWhereWithAggregatesInput = {
   hashKey?: Prisma.BytesWithAggregatesFilter<"Tenant"> | runtime.Bytes
   embeddingModelId?: Prisma.IntNullableWithAggregatesFilter<"Tenant"> | number | null
   version?: Prisma.IntWithAggregatesFilter<"Tenant"> | number
+  salienceRevision?: Prisma.IntWithAggregatesFilter<"Tenant"> | number
+  consolidatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null
@@ -342,6 +370,8 @@ export type TenantCreateInput = {
   hashKey: runtime.Bytes
   embeddingModelId?: number | null
   version?: number
+  salienceRevision?: number
+  consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   deletedAt?: Date | string | null
@@ -356,6 +386,8 @@ export type TenantUncheckedCreateInput = {
   hashKey: runtime.Bytes
   embeddingModelId?: number | null
   version?: number
+  salienceRevision?: number
+  consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   deletedAt?: Date | string | null
@@ -370,6 +402,8 @@ export type TenantUpdateInput = {
   hashKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
+  salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -384,6 +418,8 @@ export type TenantUncheckedUpdateInput = {
   hashKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
+  salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -398,6 +434,8 @@ export type TenantCreateManyInput = {
   hashKey: runtime.Bytes
   embeddingModelId?: number | null
   version?: number
+  salienceRevision?: number
+  consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   deletedAt?: Date | string | null
@@ -412,6 +450,8 @@ export type TenantUpdateManyMutationInput = {
   hashKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
+  salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -426,6 +466,8 @@ export type TenantUncheckedUpdateManyInput = {
   hashKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
+  salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -440,6 +482,8 @@ export type TenantCountOrderByAggregateInput = {
   hashKey?: Prisma.SortOrder
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
+  consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -448,6 +492,7 @@ export type TenantCountOrderByAggregateInput = {
 export type TenantAvgOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
 }
 
 export type TenantMaxOrderByAggregateInput = {
@@ -458,6 +503,8 @@ export type TenantMaxOrderByAggregateInput = {
   hashKey?: Prisma.SortOrder
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
+  consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -471,6 +518,8 @@ export type TenantMinOrderByAggregateInput = {
   hashKey?: Prisma.SortOrder
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
+  consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -479,6 +528,7 @@ export type TenantMinOrderByAggregateInput = {
 export type TenantSumOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  salienceRevision?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -493,12 +543,12 @@ export type NullableIntFieldUpdateOperationsInput = {
   divide?: number
 }
 
-export type DateTimeFieldUpdateOperationsInput = {
-  set?: Date | string
-}
-
 export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
+}
+
+export type DateTimeFieldUpdateOperationsInput = {
+  set?: Date | string
 }
 
 
@@ -512,6 +562,8 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   hashKey?: boolean
   embeddingModelId?: boolean
   version?: boolean
+  salienceRevision?: boolean
+  consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -526,6 +578,8 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hashKey?: boolean
   embeddingModelId?: boolean
   version?: boolean
+  salienceRevision?: boolean
+  consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -540,6 +594,8 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hashKey?: boolean
   embeddingModelId?: boolean
   version?: boolean
+  salienceRevision?: boolean
+  consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -554,12 +610,14 @@ export type TenantSelectScalar = {
   hashKey?: boolean
   embeddingModelId?: boolean
   version?: boolean
+  salienceRevision?: boolean
+  consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "overridePolicy" | "settings" | "hashKey" | "embeddingModelId" | "version" | "createdAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["tenant"]>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "overridePolicy" | "settings" | "hashKey" | "embeddingModelId" | "version" | "salienceRevision" | "consolidatedAt" | "createdAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["tenant"]>
 
 export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Tenant"
@@ -573,6 +631,8 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     hashKey: runtime.Bytes
     embeddingModelId: number | null
     version: number
+    salienceRevision: number
+    consolidatedAt: Date | null
     createdAt: Date
     updatedAt: Date
     deletedAt: Date | null
@@ -1007,6 +1067,8 @@ export interface TenantFieldRefs {
   readonly hashKey: Prisma.FieldRef<"Tenant", 'Bytes'>
   readonly embeddingModelId: Prisma.FieldRef<"Tenant", 'Int'>
   readonly version: Prisma.FieldRef<"Tenant", 'Int'>
+  readonly salienceRevision: Prisma.FieldRef<"Tenant", 'Int'>
+  readonly consolidatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
