@@ -1,4 +1,4 @@
-import { calibration } from './calibration.js';
+import { type Calibration, calibration } from './calibration.js';
 import { EmbeddingError } from './errors.js';
 import { LruCache } from './lru-cache.js';
 import type { EmbeddingProvider } from './provider.js';
@@ -38,7 +38,7 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 export class FakeEmbeddingProvider implements EmbeddingProvider {
   readonly model: string;
   readonly dimensions: number;
-  readonly similarity: (cosine: number) => number;
+  readonly similarity: Calibration;
   readonly #seed: number;
   readonly #words = new LruCache<string, Int16Array>(WORD_CACHE);
   #disposed = false;

@@ -1,3 +1,5 @@
+import type { Calibration } from './calibration.js';
+
 /**
  * What the rest of Salient knows of an encoder (SPEC §3). A provider is created once per process and
  * disposed with it; every vector that it returns has unit length.
@@ -13,7 +15,7 @@ export interface EmbeddingProvider extends AsyncDisposable {
    * The calibration (SPEC §3): a monotone map from this model's cosine to a similarity in [0, 1], where 0.5
    * means "related" for every model. A cosine of 1 gives 1; one of 0 or less gives 0.
    */
-  similarity(cosine: number): number;
+  readonly similarity: Calibration;
 
   /**
    * One vector per text, in the order given: the mean of the text's windows, re-normalised; null where the

@@ -166,7 +166,7 @@ function unreadable(encoder: EmbeddingProvider, script: RegExp): EmbeddingProvid
   return {
     model: encoder.model,
     dimensions: encoder.dimensions,
-    similarity: (cosine) => encoder.similarity(cosine),
+    similarity: encoder.similarity,
     embed: async (texts) => {
       const vectors = await encoder.embed(texts);
       return vectors.map((vector, place) => (script.test(texts[place]!) ? null : vector));

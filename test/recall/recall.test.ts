@@ -240,7 +240,7 @@ function fakeEmbedding() {
   return {
     model: embedding.model,
     dimensions: embedding.dimensions,
-    similarity: (cosine: number) => embedding.similarity(cosine),
+    similarity: embedding.similarity,
     embed: embedding.embed.bind(embedding),
     embedWindows: embedding.embedWindows.bind(embedding),
     embedQuery: embedding.embedQuery.bind(embedding),

@@ -23,6 +23,14 @@ ALTER TABLE profile_topic DROP CONSTRAINT profile_topic_key;
 CREATE UNIQUE INDEX profile_topic_key ON profile_topic (tenant_id, profile_id, (list = 'IDENTITY'), topic_key) WHERE removed_at IS NULL;
 CREATE UNIQUE INDEX profile_topic_number_key ON profile_topic (tenant_id, number);
 
+-- The fact's, immutable: what decays is computed from this table alone. The owner reads past row-level security here.
+ALTER TABLE fact_salience ADD COLUMN recorded_at timestamptz(3);
+ALTER TABLE fact NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE fact_salience NO FORCE ROW LEVEL SECURITY;
+UPDATE fact_salience s SET recorded_at = f.recorded_at FROM fact f WHERE f.tenant_id = s.tenant_id AND f.id = s.fact_id;
+ALTER TABLE fact FORCE ROW LEVEL SECURITY;
+ALTER TABLE fact_salience FORCE ROW LEVEL SECURITY;
+ALTER TABLE fact_salience ALTER COLUMN recorded_at SET NOT NULL;
 ALTER TABLE fact_salience ADD COLUMN scored_revision integer NOT NULL DEFAULT 0;
 -- Topics matched at the latest scoring, as numbers of profile_topic, and their similarities in the same order.
 ALTER TABLE fact_salience ADD COLUMN matched_topics integer[];

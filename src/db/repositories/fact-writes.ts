@@ -102,12 +102,12 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
       FROM input
     ), scored AS (
       INSERT INTO fact_salience (tenant_id, fact_id, scope_id, encoded, current, told, pinned, flashbulb, last_seen_at,
-                                 model_id, distance, nearest_similarity, gap_hours, baseline_n, baseline_mean,
+                                 recorded_at, model_id, distance, nearest_similarity, gap_hours, baseline_n, baseline_mean,
                                  baseline_sigma, baseline_origin, interest, challenge, urgency, urgency_source, valence,
                                  valence_source, arousal, arousal_source, z, spatial_z, temporal_z, base, topic_boost,
                                  valence_factor, self_relevance_factor, decay_resistance)
       SELECT ${unit.tenantId}::uuid, id, "scopeId", encoded, current, current, pinned, flashbulb, "lastSeenAt",
-             ${write.modelId}::int, distance, "nearestSimilarity", "gapHours", "baselineN", "baselineMean",
+             "recordedAt", ${write.modelId}::int, distance, "nearestSimilarity", "gapHours", "baselineN", "baselineMean",
              "baselineSigma", "baselineOrigin", interest, challenge, urgency, "urgencySource", valence,
              "valenceSource", arousal, "arousalSource", z, "spatialZ", "temporalZ", base, "topicBoost",
              "valenceFactor", "selfRelevanceFactor", "decayResistance"

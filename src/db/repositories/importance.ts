@@ -7,12 +7,12 @@ export interface Decay {
 }
 
 /**
- * The exact importance at `now` of a fact `f` with its numbers `s`: the SQL twin of `currentImportance` and `decay` in
+ * The exact importance at `now` of a fact by its numbers `s`: the SQL twin of `currentImportance` and `decay` in
  * src/salience/evolution.ts (SPEC §6.1, §6.4), within the bounds that the table's checks demand. Lists use the stored
  * snapshot instead, so that their pages are stable.
  */
 export function importanceAt(now: Date, { exponent, floor }: Decay): Prisma.Sql {
-  const latest = Prisma.sql`greatest(f.recorded_at, s.reinforced_at, s.last_seen_at)`;
+  const latest = Prisma.sql`greatest(s.recorded_at, s.reinforced_at, s.last_seen_at)`;
   const hours = Prisma.sql`(greatest(extract(epoch FROM ${now}::timestamptz - ${latest}), 0)::float8 / 3600)`;
   const remaining = Prisma.sql`greatest(${floor}::float8, power(1 + ${hours}, -${exponent}::float8 / s.decay_resistance))`;
   return Prisma.sql`(CASE

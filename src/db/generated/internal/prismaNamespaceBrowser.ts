@@ -364,6 +364,7 @@ export const FactSalienceScalarFieldEnum = {
   reinforcedAt: 'reinforcedAt',
   lastSeenAt: 'lastSeenAt',
   fingerprint: 'fingerprint',
+  recordedAt: 'recordedAt',
   scoredRevision: 'scoredRevision',
   matchedTopics: 'matchedTopics',
   matchedSimilarities: 'matchedSimilarities',

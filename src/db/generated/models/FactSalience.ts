@@ -104,6 +104,7 @@ export type FactSalienceMinAggregateOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date | null
   fingerprint: runtime.Bytes | null
+  recordedAt: Date | null
   scoredRevision: number | null
   modelId: number | null
   distance: number | null
@@ -146,6 +147,7 @@ export type FactSalienceMaxAggregateOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date | null
   fingerprint: runtime.Bytes | null
+  recordedAt: Date | null
   scoredRevision: number | null
   modelId: number | null
   distance: number | null
@@ -188,6 +190,7 @@ export type FactSalienceCountAggregateOutputType = {
   reinforcedAt: number
   lastSeenAt: number
   fingerprint: number
+  recordedAt: number
   scoredRevision: number
   matchedTopics: number
   matchedSimilarities: number
@@ -298,6 +301,7 @@ export type FactSalienceMinAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  recordedAt?: true
   scoredRevision?: true
   modelId?: true
   distance?: true
@@ -340,6 +344,7 @@ export type FactSalienceMaxAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  recordedAt?: true
   scoredRevision?: true
   modelId?: true
   distance?: true
@@ -382,6 +387,7 @@ export type FactSalienceCountAggregateInputType = {
   reinforcedAt?: true
   lastSeenAt?: true
   fingerprint?: true
+  recordedAt?: true
   scoredRevision?: true
   matchedTopics?: true
   matchedSimilarities?: true
@@ -513,6 +519,7 @@ export type FactSalienceGroupByOutputType = {
   reinforcedAt: Date | null
   lastSeenAt: Date
   fingerprint: runtime.Bytes | null
+  recordedAt: Date
   scoredRevision: number
   matchedTopics: number[]
   matchedSimilarities: number[]
@@ -580,6 +587,7 @@ export type FactSalienceWhereInput = {
   reinforcedAt?: Prisma.DateTimeNullableFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableFilter<"FactSalience"> | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
@@ -624,6 +632,7 @@ export type FactSalienceOrderByWithRelationInput = {
   reinforcedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrderInput | Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
@@ -672,6 +681,7 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   reinforcedAt?: Prisma.DateTimeNullableFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableFilter<"FactSalience"> | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFilter<"FactSalience"> | Date | string
   scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
@@ -716,6 +726,7 @@ export type FactSalienceOrderByWithAggregationInput = {
   reinforcedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrderInput | Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
@@ -768,6 +779,7 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   reinforcedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FactSalience"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeWithAggregatesFilter<"FactSalience"> | Date | string
   fingerprint?: Prisma.BytesNullableWithAggregatesFilter<"FactSalience"> | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeWithAggregatesFilter<"FactSalience"> | Date | string
   scoredRevision?: Prisma.IntWithAggregatesFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
@@ -812,6 +824,7 @@ export type FactSalienceCreateInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  recordedAt: Date | string
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
@@ -856,6 +869,7 @@ export type FactSalienceUncheckedCreateInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  recordedAt: Date | string
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
@@ -900,6 +914,7 @@ export type FactSalienceUpdateInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
@@ -944,6 +959,7 @@ export type FactSalienceUncheckedUpdateInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
@@ -988,6 +1004,7 @@ export type FactSalienceCreateManyInput = {
   reinforcedAt?: Date | string | null
   lastSeenAt: Date | string
   fingerprint?: runtime.Bytes | null
+  recordedAt: Date | string
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
@@ -1032,6 +1049,7 @@ export type FactSalienceUpdateManyMutationInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
@@ -1076,6 +1094,7 @@ export type FactSalienceUncheckedUpdateManyInput = {
   reinforcedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fingerprint?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
@@ -1141,6 +1160,7 @@ export type FactSalienceCountOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
@@ -1217,6 +1237,7 @@ export type FactSalienceMaxOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
@@ -1259,6 +1280,7 @@ export type FactSalienceMinOrderByAggregateInput = {
   reinforcedAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   fingerprint?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
@@ -1361,6 +1383,7 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  recordedAt?: boolean
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
@@ -1405,6 +1428,7 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  recordedAt?: boolean
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
@@ -1449,6 +1473,7 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  recordedAt?: boolean
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
@@ -1493,6 +1518,7 @@ export type FactSalienceSelectScalar = {
   reinforcedAt?: boolean
   lastSeenAt?: boolean
   fingerprint?: boolean
+  recordedAt?: boolean
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
@@ -1523,7 +1549,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1542,6 +1568,7 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     reinforcedAt: Date | null
     lastSeenAt: Date
     fingerprint: runtime.Bytes | null
+    recordedAt: Date
     scoredRevision: number
     matchedTopics: number[]
     matchedSimilarities: number[]
@@ -2006,6 +2033,7 @@ export interface FactSalienceFieldRefs {
   readonly reinforcedAt: Prisma.FieldRef<"FactSalience", 'DateTime'>
   readonly lastSeenAt: Prisma.FieldRef<"FactSalience", 'DateTime'>
   readonly fingerprint: Prisma.FieldRef<"FactSalience", 'Bytes'>
+  readonly recordedAt: Prisma.FieldRef<"FactSalience", 'DateTime'>
   readonly scoredRevision: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly matchedTopics: Prisma.FieldRef<"FactSalience", 'Int[]'>
   readonly matchedSimilarities: Prisma.FieldRef<"FactSalience", 'Float[]'>
