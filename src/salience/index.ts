@@ -21,6 +21,25 @@ export {
   decayTie,
   strengthenTie,
 } from './coactivation.js';
+export {
+  type BlockedSetting,
+  type BlockReason,
+  type EffectiveIdentity,
+  type EffectiveProfile,
+  type EffectiveTopic,
+  type IcnuWeights,
+  type IdentityTerm,
+  type MergePolicy,
+  type OverriddenTopic,
+  type PersonaSettings,
+  type ProfileHierarchy,
+  type ProfileSetting,
+  type ProfileSettings,
+  protectsTenantInterests,
+  type Sourced,
+  type TopicSetting,
+  type ValueOrigin,
+} from './effective.js';
 export { type BaseSource, encodeImportance, type ImportanceBreakdownAtEncoding } from './encode.js';
 export { SalienceInputError } from './errors.js';
 export {
@@ -40,6 +59,7 @@ export {
   REINFORCEMENT_STEP,
   reinforce,
 } from './evolution.js';
+export { ALGORITHM_VERSION, type FingerprintParts, profileFingerprint } from './fingerprint.js';
 export {
   type HintSource,
   type HintSources,
@@ -58,10 +78,25 @@ export {
   type Observation,
   reaffirmedInputs,
 } from './inputs.js';
-export { DEFAULT_BASE, FAMILIAR_SIMILARITY, INGESTION_ICNU_WEIGHTS } from './novelty.js';
-export type { IdentityMatch } from './persona.js';
+export { type Meeting, meetProfile } from './meet.js';
+export { mergeProfiles } from './merge.js';
+export {
+  DEFAULT_BASE,
+  FAMILIAR_SIMILARITY,
+  INGESTION_ICNU_WEIGHTS,
+  SIGMOID_CENTRE,
+  SIGMOID_SLOPE,
+  TEMPORAL_Z_MIN,
+} from './novelty.js';
+export {
+  AROUSAL_RESISTANCE,
+  FULL_AROUSAL_Z,
+  type IdentityMatch,
+  VALENCE_FACTOR_MAX,
+  VALENCE_FACTOR_MIN,
+} from './persona.js';
 export { type EncodePersona, type EncodeProfile, NEUTRAL_PROFILE, PROFILE_RANGES } from './profile.js';
-export { clampImportance, IMPORTANCE_MAX, IMPORTANCE_MIN } from './scale.js';
+export { clampImportance, IMPORTANCE_MAX, IMPORTANCE_MIN, IMPORTANCE_SPAN } from './scale.js';
 export {
   type BaselinePair,
   FLASHBULB_TIER,
@@ -70,11 +105,14 @@ export {
   type SequenceResult,
   scoreSequence,
 } from './sequence.js';
+export { topicKey } from './topic-key.js';
 export {
   type MatchedTopic,
   type ProfileOrigin,
+  TOPIC_BOOST_MIN,
   TOPIC_MULTIPLIERS,
   type TopicLevel,
   type TopicList,
+  type TopicRef,
   type TopicSimilarity,
 } from './topics.js';

@@ -21,8 +21,8 @@ export const INGESTION_ICNU_WEIGHTS = Object.freeze({
   urgency: 0.2,
 });
 
-const SIGMOID_SLOPE = 1.2;
-const SIGMOID_CENTRE = 1;
+export const SIGMOID_SLOPE = 1.2;
+export const SIGMOID_CENTRE = 1;
 /** A gap of this many days is the greatest surprise that time alone can give. */
 const FULL_GAP_DAYS = 180;
 

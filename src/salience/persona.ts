@@ -23,7 +23,7 @@ export const VALENCE_FACTOR_MAX = 1.8;
 export const AROUSAL_RESISTANCE = 0.65;
 
 /** A surprise of this many standard deviations is as stirring as anything gets (SPEC §4.4.3). */
-const FULL_AROUSAL_Z = 4;
+export const FULL_AROUSAL_Z = 4;
 
 /**
  * What the persona's bias makes of a fact's valence: clamp(1 + (bias/100)·v, 0.2, 1.8) (SPEC §4.4.2).
