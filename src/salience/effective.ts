@@ -1,7 +1,12 @@
-import type { ProfileOrigin, TopicLevel, TopicList } from './topics.js';
+import type { ProfileOrigin, TopicLevel, TopicList, TopicRef } from './topics.js';
 
 /** How far agents and users may change what the tenant says (SPEC §5.1). */
 export type MergePolicy = 'TENANT_ONLY' | 'ADDITIVE_TOPICS' | 'FULL_OVERRIDE';
+
+/** Whether the tenant's matching interests are protected from what agents and users want (SPEC §5.1). */
+export function protectsTenantInterests(policy: MergePolicy): boolean {
+  return policy !== 'FULL_OVERRIDE';
+}
 
 /** Shares of the four signals of recall (SPEC §8.2); not negative, with a sum above 0. */
 export interface IcnuWeights {
@@ -9,14 +14,6 @@ export interface IcnuWeights {
   readonly coactivation: number;
   readonly novelty: number;
   readonly urgency: number;
-}
-
-/** How a topic or an identity term is found where it is stored; the merge only hands it through. */
-export interface TopicRef {
-  /** Whose vector it has. */
-  readonly id: string;
-  /** What facts call it by. */
-  readonly number: number;
 }
 
 /** An interest or a disinterest of one profile. */
@@ -43,7 +40,7 @@ export interface PersonaSettings {
   readonly identity: readonly IdentityTerm[];
 }
 
-/** What one profile says; null is unset, never a default (SPEC §5, CASES 45). Ranges: `PROFILE_RANGES`. */
+/** What one profile says; null is unset, never a default (SPEC §5). Ranges: `PROFILE_RANGES`. */
 export interface ProfileSettings {
   readonly interests: readonly TopicSetting[];
   readonly disinterests: readonly TopicSetting[];

@@ -31,9 +31,17 @@ export function namesIdentity(term: string, fact: FactWords): boolean {
   return false;
 }
 
-/** NFKC, case folded (upper then lower, so that ß equals ss), white space collapsed. */
-function fold(text: string): string {
-  return text.normalize('NFKC').toUpperCase().toLowerCase().replace(/\s+/gu, ' ').trim();
+/**
+ * NFKC, case folded, white space collapsed, trimmed. Cases are folded by way of the upper case, so that ß equals
+ * ss, and that by way of the lower case, so that ẞ does too. This may take composed letters apart, hence the
+ * second NFKC, and picks one of two small sigmas by what follows, hence the last replacement.
+ */
+export function fold(text: string): string {
+  const cased = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+  return cased
+    .normalize('NFKC')
+    .replace(/[\s\u0085]+/gu, ' ')
+    .trim();
 }
 
 const WORD_BEFORE = /[\p{L}\p{M}\p{N}_]$/u;

@@ -7,6 +7,14 @@ export type TopicList = 'INTEREST' | 'DISINTEREST';
 /** The level of the hierarchy that a profile entry comes from (SPEC §5.1). */
 export type ProfileOrigin = 'TENANT' | 'AGENT' | 'USER';
 
+/** How a topic or an identity term is found where it is stored; the salience functions only hand it through. */
+export interface TopicRef {
+  /** Whose vector it has. */
+  readonly id: string;
+  /** What facts call it by. */
+  readonly number: number;
+}
+
 /** What each level multiplies by (SPEC §5). */
 export const TOPIC_MULTIPLIERS: Readonly<Record<TopicLevel, number>> = Object.freeze({
   CRITICAL: 2.0,
@@ -23,6 +31,7 @@ export const TOPIC_BOOST_MIN = 0.01;
 export interface TopicSimilarity {
   /** The topic in its owner's spelling. */
   readonly topic: string;
+  readonly ref: TopicRef;
   readonly level: TopicLevel;
   readonly list: TopicList;
   readonly origin: ProfileOrigin;
@@ -35,6 +44,7 @@ export interface TopicSimilarity {
 /** A topic whose similarity exceeded its threshold, as a breakdown shows it. */
 export interface MatchedTopic {
   readonly topic: string;
+  readonly ref: TopicRef;
   readonly level: TopicLevel;
   readonly list: TopicList;
   readonly origin: ProfileOrigin;
@@ -59,9 +69,9 @@ export interface TopicBoost {
  */
 export function topicBoost(topics: readonly TopicSimilarity[], protectTenantInterests: boolean): TopicBoost {
   const matched: MatchedTopic[] = [];
-  for (const { topic, level, list, origin, similarity, similarityThreshold } of topics) {
+  for (const { topic, ref, level, list, origin, similarity, similarityThreshold } of topics) {
     if (similarity !== null && similarity > similarityThreshold) {
-      matched.push({ topic, level, list, origin, similarity });
+      matched.push({ topic, ref, level, list, origin, similarity });
     }
   }
   const boost = boostOf(matched);

@@ -46,6 +46,7 @@ export function profile(
 export function topic(overrides: Partial<TopicSimilarity> = {}): TopicSimilarity {
   return {
     topic: 'database performance',
+    ref: { id: 'topic-1', number: 1 },
     level: 'CRITICAL',
     list: 'INTEREST',
     origin: 'TENANT',
@@ -67,6 +68,7 @@ export const distances = real(0, 2);
 
 export const anyTopic: fc.Arbitrary<TopicSimilarity> = fc.record({
   topic: fc.string(),
+  ref: fc.record({ id: fc.uuid(), number: fc.integer({ min: 1 }) }),
   level: fc.constantFrom('CRITICAL', 'HIGH', 'NORMAL', 'LOW', 'IGNORE'),
   list: fc.constantFrom('INTEREST', 'DISINTEREST'),
   origin: fc.constantFrom('TENANT', 'AGENT', 'USER'),

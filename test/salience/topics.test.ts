@@ -64,17 +64,26 @@ describe('topicBoost', () => {
     expect(topicBoost([faint], true).boost).toBe(0.01);
   });
 
-  it('tells list, level, origin and similarity of what matched, in order', () => {
-    const matched = topicBoost([topic(), disinterest('LOW', 0.6), topic({ similarity: 0.1 })], true).matched;
+  it('tells what matched, by what it is called in store, in order', () => {
+    const low = { ...disinterest('LOW', 0.6), ref: { id: 'topic-2', number: 2 } };
+    const matched = topicBoost([topic(), low, topic({ similarity: 0.1 })], true).matched;
     expect(matched).toEqual([
       {
         topic: 'database performance',
+        ref: { id: 'topic-1', number: 1 },
         level: 'CRITICAL',
         list: 'INTEREST',
         origin: 'TENANT',
         similarity: 0.82,
       },
-      { topic: 'database performance', level: 'LOW', list: 'DISINTEREST', origin: 'TENANT', similarity: 0.6 },
+      {
+        topic: 'database performance',
+        ref: { id: 'topic-2', number: 2 },
+        level: 'LOW',
+        list: 'DISINTEREST',
+        origin: 'TENANT',
+        similarity: 0.6,
+      },
     ]);
   });
 
