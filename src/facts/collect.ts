@@ -1,5 +1,6 @@
 import type { FactEntities, NewFact, Retirement, SalienceValues, ScopeOwner } from '../db/index.js';
 import type { ImportanceCause, NewEvent } from '../events/index.js';
+import type { DecayVariant } from '../salience/index.js';
 import type { DraftRefusal } from './draft.js';
 import { newFact, renewed, validFromOf } from './fact-rows.js';
 import type { Decision, PlacedFact } from './plan.js';
@@ -22,8 +23,13 @@ export interface Collected {
   readonly recalled: { scopeId: number; textHash: Uint8Array }[];
 }
 
-/** Turns decisions into rows and events. */
-export function collect(placed: readonly PlacedFact[], decisions: readonly Decision[], now: Date): Collected {
+/** Turns decisions into rows and events; `variant` is how fast the tenant's facts fade. */
+export function collect(
+  placed: readonly PlacedFact[],
+  decisions: readonly Decision[],
+  variant: DecayVariant,
+  now: Date,
+): Collected {
   const all: Collected = {
     outcomes: [],
     added: [],
@@ -36,7 +42,7 @@ export function collect(placed: readonly PlacedFact[], decisions: readonly Decis
   };
   placed.forEach((fact, place) => {
     const decision = decisions[place] as Decision;
-    const outcome = apply(all, fact, decision, now);
+    const outcome = apply(all, fact, decision, variant, now);
     all.outcomes.push(outcome);
     if (outcome.outcome === 'REFUSED') return;
     const { draft } = fact.prepared;
@@ -49,7 +55,13 @@ export function collect(placed: readonly PlacedFact[], decisions: readonly Decis
   return all;
 }
 
-function apply(all: Collected, fact: PlacedFact, decision: Decision, now: Date): WriteOutcome {
+function apply(
+  all: Collected,
+  fact: PlacedFact,
+  decision: Decision,
+  variant: DecayVariant,
+  now: Date,
+): WriteOutcome {
   const { draft } = fact.prepared;
   const owner = { agentId: draft.agentId, userId: draft.userId };
   switch (decision.outcome) {
@@ -63,7 +75,7 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, now: Date):
         : (first as WriteOutcome);
     }
     case 'REAFFIRM': {
-      const salience = renewed(fact, decision.scored, now);
+      const salience = renewed(fact, decision.scored, variant, now);
       const { factId } = decision;
       all.reaffirmed.push({ factId, salience });
       all.events.push({ type: 'FACT_REAFFIRMED', ...owner, subjectId: factId, factId });

@@ -2,6 +2,7 @@ import type { NewFact, SalienceValues, ScopeChange } from '../db/index.js';
 import { newId, shortIdOf } from '../ids.js';
 import {
   currentImportance,
+  type DecayVariant,
   decay,
   FLASHBULB_TIER,
   hoursUnseen,
@@ -58,7 +59,12 @@ export function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): N
 }
 
 /** The numbers of a reaffirmed fact: encoded anew, seen now; pin and reinforcement stay, a replaced fact's pin too. */
-export function renewed(fact: PlacedFact, scored: ScoredCandidate, now: Date): SalienceValues {
+export function renewed(
+  fact: PlacedFact,
+  scored: ScoredCandidate,
+  variant: DecayVariant,
+  now: Date,
+): SalienceValues {
   const stored = fact.duplicate;
   if (!stored) throw new Error('a reaffirmation without the fact it reaffirms');
   const { saidAt } = fact.prepared.draft;
@@ -72,7 +78,7 @@ export function renewed(fact: PlacedFact, scored: ScoredCandidate, now: Date): S
   const current = currentImportance({
     encoded: scored.breakdown.encoded,
     reinforcement: stored.reinforcement,
-    decay: decay(hours, scored.breakdown.decayResistance),
+    decay: decay(hours, scored.breakdown.decayResistance, variant),
     pinned,
     flashbulb: stored.flashbulb,
   });

@@ -1,7 +1,7 @@
 import { appendEvents, type FactRecord, factsByIds, inTenant, setPinned } from '../db/index.js';
-import { currentImportance, decay, hoursUnseen } from '../salience/index.js';
+import { currentImportance, type DecayVariant, decay, hoursUnseen } from '../salience/index.js';
 import type { Services } from '../services.js';
-import { audit, changerOf, type TenantActor } from '../tenancy/index.js';
+import { audit, changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { eventOf } from './endings.js';
 import { lockTarget } from './target.js';
 
@@ -23,7 +23,7 @@ async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolea
     // The input of these two is an id, not a target.
     const fact = await lockTarget(unit, actor, { id }, now, { path: [] });
     if (fact.salience.pinned === pinned) return fact;
-    const current = exactImportance(fact, now, pinned);
+    const current = exactImportance(fact, now, decayVariantOf(actor.tenant.settings), pinned);
     await setPinned(unit, fact.id, pinned, current);
     const [after] = await factsByIds(unit, [fact.id]);
     await audit(unit, actor, pinned ? 'pinFact' : 'unpinFact', [fact.id], now);
@@ -43,19 +43,28 @@ async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolea
   return result;
 }
 
-/** A fact's importance at this moment, 0.05–10 (SPEC §6.4); lists show the stored snapshot of it. */
-export function exactImportance(fact: FactRecord, now: Date, pinned = fact.salience.pinned): number {
+/**
+ * A fact's importance at this moment, 0.05–10 (SPEC §6.4); lists show the stored snapshot of it.
+ * @param variant the tenant's, see `decayVariantOf`
+ */
+export function exactImportance(
+  fact: FactRecord,
+  now: Date,
+  variant: DecayVariant,
+  pinned = fact.salience.pinned,
+): number {
   return currentImportance({
     encoded: fact.salience.encoded,
     reinforcement: fact.salience.reinforcement,
-    decay: decayOf(fact, now),
+    decay: decayOf(fact, now, variant),
     pinned,
     flashbulb: fact.salience.flashbulb,
   });
 }
 
 /** What time has left of it, 0–1, pinned or not (SPEC §6.1). */
-export function decayOf(fact: FactRecord, now: Date): number {
+export function decayOf(fact: FactRecord, now: Date, variant: DecayVariant): number {
   const { reinforcedAt, lastSeenAt, decayResistance } = fact.salience;
-  return decay(hoursUnseen(now, { recordedAt: fact.recordedAt, reinforcedAt, lastSeenAt }), decayResistance);
+  const hours = hoursUnseen(now, { recordedAt: fact.recordedAt, reinforcedAt, lastSeenAt });
+  return decay(hours, decayResistance, variant);
 }

@@ -14,7 +14,7 @@ import {
 import { NotFoundError } from '../errors.js';
 import type { NewEvent } from '../events/index.js';
 import type { Services } from '../services.js';
-import { type TenantContext, userProfileBudget } from '../tenancy/index.js';
+import { decayVariantOf, type TenantContext, userProfileBudget } from '../tenancy/index.js';
 import { countCharacters } from '../text/index.js';
 import { collect, type WriteOutcome } from './collect.js';
 import type { PreparedFact } from './draft.js';
@@ -74,7 +74,7 @@ export async function writeFacts(
     userProfileBudget(tenant.settings),
   );
 
-  const written = collect(placed, plan.decisions, now);
+  const written = collect(placed, plan.decisions, decayVariantOf(tenant.settings), now);
   await writeFactRows(unit, {
     ...written,
     changes: scopeChanges(written.added, plan.baselines),

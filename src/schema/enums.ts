@@ -77,6 +77,10 @@ export const RetireReason = builder.enumType('RetireReason', {
     ENDED: { description: 'It was true and is no longer; its past stays readable.' },
     WRONG: { description: 'It was never true.' },
     DUPLICATE: { description: 'Another fact says the same.' },
+    FADED: {
+      description:
+        'It was never recalled and faded below what its tenant keeps; consolidation alone gives this reason.',
+    },
   },
 });
 

@@ -13,7 +13,8 @@ import {
 import { BadInputError } from '../errors.js';
 import { decayOf, exactImportance } from '../facts/index.js';
 import { isUuid } from '../ids.js';
-import { mayRead, readRange } from '../tenancy/index.js';
+import type { DecayVariant } from '../salience/index.js';
+import { decayVariantOf, mayRead, readRange } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ExtractorName, FactKind, FactStatus, FactTier, RetireReason } from './enums.js';
@@ -35,6 +36,11 @@ export function loadFact(context: GraphQLContext, id: string): Promise<FactRecor
     },
     id,
   );
+}
+
+/** How fast facts fade in the caller's tenant. */
+function fadingOf(context: GraphQLContext): DecayVariant {
+  return decayVariantOf(tenantActorOf(context).tenant.settings);
 }
 
 Entity.implement({
@@ -129,11 +135,12 @@ const ImportanceBreakdown = builder.objectRef<FactRecord>('ImportanceBreakdown')
     }),
     decay: t.float({
       description: 'What time has left of it, 0.05 to 1; 1 while pinned.',
-      resolve: (fact, _args, context) => (fact.salience.pinned ? 1 : decayOf(fact, context.services.now())),
+      resolve: (fact, _args, context) =>
+        fact.salience.pinned ? 1 : decayOf(fact, context.services.now(), fadingOf(context)),
     }),
     current: t.float({
       description: 'Importance at this moment, 0.05 to 10; exact, where lists show a snapshot of it.',
-      resolve: (fact, _args, context) => exactImportance(fact, context.services.now()),
+      resolve: (fact, _args, context) => exactImportance(fact, context.services.now(), fadingOf(context)),
     }),
   }),
 });

@@ -12,6 +12,7 @@ import {
   type UserRow,
 } from '../db/index.js';
 import { BadInputError, ForbiddenError } from '../errors.js';
+import type { DecayVariant } from '../salience/index.js';
 import {
   type ActorKind,
   createTenant,
@@ -93,6 +94,11 @@ builder.node(Tenant, {
       type: GateSettings,
       description: 'What the gate takes for worth an extraction, beyond its own words.',
       resolve: (tenant) => tenant.settings.gate ?? {},
+    }),
+    evolution: t.field({
+      type: EvolutionSettings,
+      description: 'How facts fade.',
+      resolve: (tenant) => tenant.settings.evolution ?? {},
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -196,6 +202,34 @@ const GateSettings = builder
       extraTrivialWords: t.stringList({
         description: 'Words that say nothing.',
         resolve: (settings) => settings.extraTrivialWords ?? [],
+      }),
+    }),
+  });
+
+const FadingSpeed = builder.enumType('FadingSpeed', {
+  description: 'How fast facts fade that are neither recalled nor said again.',
+  values: {
+    SLOW: { description: '(1 + h)^(−0.08 / R), h in hours; never below 15% of what was encoded.' },
+    STANDARD: { description: '(1 + h)^(−0.15 / R); never below 10%. The default.' },
+    FAST: { description: '(1 + h)^(−0.30 / R); never below 5%.' },
+  } satisfies Record<DecayVariant, object>,
+});
+
+const EvolutionSettings = builder
+  .objectRef<NonNullable<TenantContext['settings']['evolution']>>('EvolutionSettings')
+  .implement({
+    description: 'How facts fade.',
+    fields: (t) => ({
+      decay: t.field({
+        type: FadingSpeed,
+        description: 'How fast.',
+        resolve: (settings) => settings.decay ?? 'STANDARD',
+      }),
+      fadeBelow: t.float({
+        nullable: true,
+        description:
+          'Importance below which consolidation retires facts that were never recalled and are not pinned; null: never.',
+        resolve: (settings) => settings.fadeBelow ?? null,
       }),
     }),
   });
@@ -316,6 +350,17 @@ const GateSettingsInput = builder.inputType('GateSettingsInput', {
   }),
 });
 
+const EvolutionSettingsInput = builder.inputType('EvolutionSettingsInput', {
+  description: 'How facts fade. A setting left out stays; null brings the default back.',
+  fields: (t) => ({
+    decay: t.field({ type: FadingSpeed, description: 'How fast; STANDARD by default.' }),
+    fadeBelow: t.float({
+      description:
+        'Importance, 0.05 to 10, below which consolidation retires facts that were never recalled and are not pinned; never by default.',
+    }),
+  }),
+});
+
 type RescoreJobPayload = { tenant: TenantContext; rescoreJob: JobRow | null };
 
 defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
@@ -336,6 +381,7 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
         description: 'What `memoryContext` gives.',
       }),
       gate: t.field({ type: GateSettingsInput, description: 'What is worth an extraction.' }),
+      evolution: t.field({ type: EvolutionSettingsInput, description: 'How facts fade.' }),
       expectedVersion: t.int({
         description: 'The version that the change is based on; another one stored gives CONFLICT.',
       }),

@@ -19,7 +19,12 @@ export { idempotencyKeyOf, once, repeatedReply, retryOnSameKey } from './idempot
 export { checkName, checkOptionalName } from './input-checks.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
 export { toTenantContext } from './tenant-context.js';
-export { factCharacterLimit, type TenantSettings, userProfileBudget } from './tenant-settings.js';
+export {
+  decayVariantOf,
+  factCharacterLimit,
+  type TenantSettings,
+  userProfileBudget,
+} from './tenant-settings.js';
 export {
   createTenant,
   pageOfTenants,

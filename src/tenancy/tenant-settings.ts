@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DecayVariant } from '../salience/index.js';
 
 const phrase = z
   .string()
@@ -33,6 +34,14 @@ export const tenantSettingsSchema = z
         extraTrivialWords: z.array(phrase).max(100),
       })
       .partial(),
+    evolution: z
+      .object({
+        /** How fast facts fade (SPEC §6.1). */
+        decay: z.enum(['STANDARD', 'SLOW', 'FAST']),
+        /** Importance below which consolidation retires facts that were never recalled (SPEC §6.5); unset: never. */
+        fadeBelow: z.number().min(0.05).max(10),
+      })
+      .partial(),
   })
   .partial();
 
@@ -41,6 +50,11 @@ export type TenantSettings = z.infer<typeof tenantSettingsSchema>;
 /** The seed's figures (SPEC §2.5). */
 export const DEFAULT_FACT_CHARACTERS = 4_000;
 export const DEFAULT_USER_PROFILE_CHARACTERS = 1_375;
+
+/** How fast the tenant's facts fade (SPEC §6.1). */
+export function decayVariantOf(settings: TenantSettings): DecayVariant {
+  return settings.evolution?.decay ?? 'STANDARD';
+}
 
 export function factCharacterLimit(settings: TenantSettings): number {
   return settings.budgets?.factCharacters ?? DEFAULT_FACT_CHARACTERS;

@@ -65,6 +65,7 @@ export interface UpdateTenantInput {
   readonly budgets?: Changes<NonNullable<TenantSettings['budgets']>> | null;
   readonly memoryContext?: Changes<NonNullable<TenantSettings['memoryContext']>> | null;
   readonly gate?: Changes<NonNullable<TenantSettings['gate']>> | null;
+  readonly evolution?: Changes<NonNullable<TenantSettings['evolution']>> | null;
   readonly expectedVersion?: number | null;
 }
 
@@ -114,7 +115,7 @@ export async function updateTenant(
 /** Groups of settings that are given are merged key by key; null unsets the key. */
 function mergeSettings(stored: TenantSettings, input: UpdateTenantInput): TenantSettings {
   const merged: Record<string, unknown> = { ...stored };
-  for (const group of ['budgets', 'memoryContext', 'gate'] as const) {
+  for (const group of ['budgets', 'memoryContext', 'gate', 'evolution'] as const) {
     const given = input[group];
     if (given) merged[group] = { ...stored[group], ...given };
   }
