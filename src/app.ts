@@ -4,6 +4,7 @@ import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/ind
 import { createEventFeed } from './events/index.js';
 import { createRulesExtractor, type Extractor } from './extraction/index.js';
 import { createJobRunner, startEventRetention } from './jobs/index.js';
+import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createContext, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
@@ -58,7 +59,8 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     );
     const extractor = parts.extractor ?? createRulesExtractor();
     const feed = keep(createEventFeed({ db, log, now }));
-    const base = { config, db, embedding, embeddingModelId, extractor, feed, log, now };
+    const learner = keep(createLearner({ db, feed, log, now }));
+    const base = { config, db, embedding, embeddingModelId, extractor, feed, learner, log, now };
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };

@@ -4,6 +4,7 @@ import type { EmbeddingProvider } from './embedding/index.js';
 import type { EventFeed } from './events/index.js';
 import type { Extractor } from './extraction/index.js';
 import type { JobRunner } from './jobs/index.js';
+import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
 
 /** What the features are given, made once in app.ts. None of it holds state that a second server would contradict. */
@@ -16,6 +17,7 @@ export interface Services {
   readonly extractor: Extractor;
   readonly feed: EventFeed;
   readonly jobs: JobRunner;
+  readonly learner: Learner;
   readonly log: Logger;
   /** The clock of world and knowledge time. */
   now(): Date;

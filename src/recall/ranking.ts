@@ -1,5 +1,6 @@
 import type { CandidateRow, FactNumbers } from '../db/index.js';
-import { currentImportance, decay, hoursUnseen } from '../salience/index.js';
+import { currentImportance, type DecayVariant, decay, hoursUnseen } from '../salience/index.js';
+import { type CoActivation, coActivationOf, NO_TIES } from './co-activation.js';
 import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
 import {
   DEFAULT_ICNU_WEIGHTS,
@@ -19,6 +20,8 @@ export interface RankingOptions {
   readonly lambda: number;
   /** Whether a fact's kind decides between equals, or multiplies its score as the seed does. */
   readonly kinds: 'BREAK_TIES' | 'MULTIPLY';
+  /** How fast the tenant's facts fade (SPEC §6.1). */
+  readonly decay: DecayVariant;
 }
 
 export const DEFAULT_RANKING: RankingOptions = Object.freeze({
@@ -27,6 +30,7 @@ export const DEFAULT_RANKING: RankingOptions = Object.freeze({
   icnuWeights: DEFAULT_ICNU_WEIGHTS,
   lambda: ICNU_LAMBDA,
   kinds: 'BREAK_TIES',
+  decay: 'STANDARD',
 });
 
 /** A candidate with its score and its parts. */
@@ -43,6 +47,7 @@ export interface Ranked {
 /**
  * The candidates of a query in their one order (SPEC §8.1, §8.2): fused score × (1 + λ·ICNU), messages whose facts are
  * all superseded after everything else. Among equals the heavier kind goes first, then importance, recency, id.
+ * Co-activation is measured to the first facts of the order that there would be without it.
  */
 export function rankByRelevance(
   candidates: readonly CandidateRow[],
@@ -53,7 +58,7 @@ export function rankByRelevance(
     { weight: options.lexicalWeight, scores: scoresOf(candidates, 'lexical') },
     { weight: options.vectorWeight, scores: scoresOf(candidates, 'cosine') },
   ]);
-  return withSignals(candidates, now, options.icnuWeights, ({ candidate, icnu }) => {
+  return withSignals(candidates, now, options, ({ candidate, icnu }) => {
     const weight = options.kinds === 'MULTIPLY' ? kindWeight(candidate.fact?.kind ?? null) : 1;
     const relevance = (fused.get(candidate.id) ?? 0) * weight;
     return { fused: relevance, score: withIcnu(relevance, icnu, options.lambda) };
@@ -67,9 +72,9 @@ export function rankByRelevance(
 export function rankWithoutQuery(
   candidates: readonly CandidateRow[],
   now: Date,
-  weights: IcnuWeights = DEFAULT_ICNU_WEIGHTS,
+  options: RankingOptions = DEFAULT_RANKING,
 ): Ranked[] {
-  return withSignals(candidates, now, weights, ({ candidate, importance }) => ({
+  return withSignals(candidates, now, options, ({ candidate, importance }) => ({
     fused: 0,
     score: candidate.fact ? importance / 10 : freshness(hoursBetween(candidate.recordedAt, now)),
   }));
@@ -92,14 +97,29 @@ type Scorer = (ranked: Omit<Ranked, 'score' | 'fused'>) => Pick<Ranked, 'score' 
 function withSignals(
   candidates: readonly CandidateRow[],
   now: Date,
-  weights: IcnuWeights,
+  options: RankingOptions,
+  scorer: Scorer,
+): Ranked[] {
+  const alone = rankedWith(NO_TIES, candidates, now, options, scorer);
+  const ties = coActivationOf(
+    alone.map(({ candidate }) => candidate),
+    now,
+  );
+  return ties === NO_TIES ? alone : rankedWith(ties, candidates, now, options, scorer);
+}
+
+function rankedWith(
+  ties: CoActivation,
+  candidates: readonly CandidateRow[],
+  now: Date,
+  options: RankingOptions,
   scorer: Scorer,
 ): Ranked[] {
   const facts = new Map<string, { icnu: number; importance: number }>();
   for (const { id, fact, recordedAt } of candidates) {
     if (!fact) continue;
-    const signals = signalsOf(fact, recordedAt, now);
-    facts.set(id, { icnu: icnu(signals, weights), importance: signals.importance });
+    const signals = signalsOf(fact, recordedAt, ties.get(id) ?? 0, options.decay, now);
+    facts.set(id, { icnu: icnu(signals, options.icnuWeights), importance: signals.importance });
   }
   const meanOfAll = mean([...facts.values()].map((fact) => fact.icnu)) ?? 0;
   return candidates
@@ -114,8 +134,13 @@ function withSignals(
     .sort(compareRanked);
 }
 
-/** Co-activation has no rows to read yet and counts as 0. */
-function signalsOf(fact: FactNumbers, recordedAt: Date, now: Date): IcnuSignals {
+function signalsOf(
+  fact: FactNumbers,
+  recordedAt: Date,
+  coactivation: number,
+  variant: DecayVariant,
+  now: Date,
+): IcnuSignals {
   const hours = hoursUnseen(now, {
     recordedAt,
     reinforcedAt: fact.reinforcedAt,
@@ -125,11 +150,11 @@ function signalsOf(fact: FactNumbers, recordedAt: Date, now: Date): IcnuSignals 
     importance: currentImportance({
       encoded: fact.encoded,
       reinforcement: fact.reinforcement,
-      decay: decay(hours, fact.decayResistance),
+      decay: decay(hours, fact.decayResistance, variant),
       pinned: fact.pinned,
       flashbulb: fact.flashbulb,
     }),
-    coactivation: 0,
+    coactivation,
     hoursUnseen: hours,
     urgency: fact.urgency,
     hoursSinceStated: hoursUnseen(now, { recordedAt, reinforcedAt: null, lastSeenAt: fact.lastSeenAt }),

@@ -10,7 +10,7 @@ import {
 import { NotFoundError } from '../errors.js';
 import { DECAY_VARIANTS } from '../salience/index.js';
 import type { Services } from '../services.js';
-import type { TenantActor } from '../tenancy/index.js';
+import { changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { BM25 } from './bm25.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
@@ -19,14 +19,15 @@ import { DEFAULT_RANKING, type RankingOptions, rankByRelevance, rankWithoutQuery
 import type { RecallItem, RecallResult } from './result.js';
 
 /** What a recall is given. */
-export type RecallDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'now'>;
+export type RecallDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'learner' | 'now'>;
 
 /**
  * The facts and messages that are visible in the context and fit the query best (SPEC §8), in rank order, with how
  * each came by its rank. Three statements in one short transaction, however many rows there are; the query is analysed
  * and embedded before it opens.
  *
- * Nothing is written in either mode: OBSERVE must not, and what a LEARN recall strengthens is done off its path.
+ * Nothing is written here. What a LEARN recall strengthens is noted for the learner, which writes off the request's
+ * path; OBSERVE leaves no trace whatever, nor does a look at another time (SPEC §6.2).
  *
  * @throws BadInputError naming the field that is out of range
  * @throws NotFoundError for an agent or user that this tenant does not have (paths `agentId`, `userId`)
@@ -41,12 +42,13 @@ export async function recall(
   const request = recallRequest(actor, input);
   const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
   const now = deps.now();
-  return readInTenant(deps.db, actor.tenant, async (unit) => {
+  const ranking = { ...options, decay: decayVariantOf(actor.tenant.settings) };
+  const result = await readInTenant(deps.db, actor.tenant, async (unit) => {
     const context = await searchContext(unit, request);
     if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
     if (!context.userKnown) throw new NotFoundError('User', ['userId']);
 
-    const arms = armsOf(request, query, context, deps.embeddingModelId);
+    const arms = armsOf(request, query, context, deps.embeddingModelId, ranking);
     const filter = {
       scopeIds: context.scopeIds,
       facts: request.facts,
@@ -56,7 +58,9 @@ export async function recall(
       includeFlagged: request.includeFlagged,
     };
     const candidates = await searchCandidates(unit, arms, filter, candidatesPerArm(request.k));
-    const ranked = query ? rankByRelevance(candidates, now, options) : rankWithoutQuery(candidates, now);
+    const ranked = query
+      ? rankByRelevance(candidates, now, ranking)
+      : rankWithoutQuery(candidates, now, ranking);
     const packed = pack(ranked, ({ candidate }) => candidate.characters, request.k, request.charBudget);
     const documents = await loadDocuments(
       unit,
@@ -84,6 +88,11 @@ export async function recall(
       },
     };
   });
+  if (request.mode === 'LEARN' && !request.validAt && !request.knownAt) {
+    const recalled = result.items.flatMap((item) => (item.source === 'FACT' ? [item.fact.id] : []));
+    deps.learner.note(actor.tenant, changerOf(actor), recalled);
+  }
+  return result;
 }
 
 /** How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. */
@@ -97,9 +106,10 @@ function armsOf(
   query: AnalyzedQuery | null,
   context: SearchContext,
   modelId: number,
+  { decay }: RankingOptions,
 ): SearchArm[] {
   if (!query)
-    return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS.STANDARD }] : [{ name: 'RECENCY' }];
+    return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS[decay] }] : [{ name: 'RECENCY' }];
   const { documents, documentTerms } = context;
   const arms: SearchArm[] = [
     {

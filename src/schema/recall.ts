@@ -24,7 +24,7 @@ const RecallMode = builder.enumType('RecallMode', {
   values: {
     LEARN: {
       description:
-        'It will strengthen what it returns. Not built yet: today it changes nothing, like OBSERVE. Default for agents and users.',
+        'The facts that it returns gain importance, each once in five minutes at most, and those among the first ten are tied to each other; about a second later, and not where `validAt` or `knownAt` is given. Default for agents and users.',
     },
     OBSERVE: { description: 'Nothing whatever. Default for administrators and auditors.' },
   } satisfies Record<(typeof RECALL_MODES)[number], object>,

@@ -17,6 +17,7 @@ import {
 } from '../../src/db/index.js';
 import { createEmbeddingProvider, type EmbeddingProvider } from '../../src/embedding/index.js';
 import { newId, shortIdOf } from '../../src/ids.js';
+import type { Learner } from '../../src/learning/index.js';
 import { type RecallInput, type RecallResult, recall } from '../../src/recall/index.js';
 import type { ActorKind, TenantActor, TenantContext } from '../../src/tenancy/index.js';
 import { analyzeDocument } from '../../src/text/lexical-analysis.js';
@@ -24,6 +25,13 @@ import { analyzeDocument } from '../../src/text/lexical-analysis.js';
 /** The time at which the tests recall, unless they say another. */
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
+
+/** Recalls of this world leave no trace: what they teach is tested with the learner. */
+export const UNLEARNING: Learner = {
+  note() {},
+  async flush() {},
+  async [Symbol.asyncDispose]() {},
+};
 
 export function hoursAgo(hours: number): Date {
   return new Date(NOW.getTime() - hours * HOUR_MS);
@@ -195,7 +203,8 @@ export class TestTenant {
 
   recall(input: RecallInput, actor: TenantActor = this.actor()): Promise<RecallResult> {
     const { db, embedding, modelId } = this.world;
-    return recall({ db, embedding, embeddingModelId: modelId, now: () => this.now }, actor, input);
+    const deps = { db, embedding, embeddingModelId: modelId, learner: UNLEARNING, now: () => this.now };
+    return recall(deps, actor, input);
   }
 
   async #scopesOf(unit: Unit, owners: readonly Owner[]): Promise<number[]> {

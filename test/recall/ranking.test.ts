@@ -32,6 +32,7 @@ function fact(id: string, options: FactOptions = {}): CandidateRow {
       reinforcedAt: null,
       lastSeenAt: recordedAt,
       urgency: null,
+      ties: [],
       ...numbers,
     },
   };

@@ -4,7 +4,15 @@ import { type Database, forgetFactRows } from '../../src/db/index.js';
 import { EmbeddingError } from '../../src/embedding/index.js';
 import { type RecallResult, recall } from '../../src/recall/index.js';
 import { countStatements, isPostgres, testDatabase } from '../support/database.js';
-import { type FactSpec, hoursAgo, NOW, openWorld, type TestTenant, type World } from './fixture.js';
+import {
+  type FactSpec,
+  hoursAgo,
+  NOW,
+  openWorld,
+  type TestTenant,
+  UNLEARNING,
+  type World,
+} from './fixture.js';
 
 let db: Database;
 let world: World;
@@ -249,7 +257,7 @@ function fakeEmbedding() {
 }
 
 function recallWith(embedding: ReturnType<typeof fakeEmbedding>, query: string): Promise<RecallResult> {
-  const deps = { db, embedding, embeddingModelId: world.modelId, now: () => NOW };
+  const deps = { db, embedding, embeddingModelId: world.modelId, learner: UNLEARNING, now: () => NOW };
   return recall(deps, tenant.actor(), { query });
 }
 
@@ -404,7 +412,7 @@ describe('cost and effects', () => {
       readTenant: (id: string, work: Parameters<Database['readTenant']>[1]) =>
         real.readTenant(id, (tx) => work(forgetBeforeTheLast(tx))),
     });
-    const deps = { db: seeing, embedding, embeddingModelId: modelId, now: () => NOW };
+    const deps = { db: seeing, embedding, embeddingModelId: modelId, learner: UNLEARNING, now: () => NOW };
     const { items } = await recall(deps, tenant.actor(), { query: 'tea' });
     expect(items.map((item) => item.source === 'FACT' && item.fact.id).sort()).toEqual(
       [forgotten, other].sort(),

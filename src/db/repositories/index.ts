@@ -1,5 +1,6 @@
 export * from './api-keys.js';
 export * from './audit.js';
+export * from './co-activation.js';
 export * from './conditions.js';
 export * from './constraints.js';
 export * from './embedding-models.js';
@@ -15,6 +16,7 @@ export * from './graph.js';
 export * from './idempotency.js';
 export * from './importance.js';
 export * from './jobs.js';
+export * from './learning.js';
 export * from './members.js';
 export * from './messages.js';
 export * from './profiles.js';

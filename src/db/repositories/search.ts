@@ -81,11 +81,23 @@ export interface FactNumbers {
   readonly reinforcedAt: Date | null;
   readonly lastSeenAt: Date;
   readonly urgency: number | null;
+  /** Its ties to candidates of greater ids, each of which the other end does not repeat. */
+  readonly ties: readonly Tie[];
 }
 
-interface FlatRow extends Omit<FactNumbers, 'kind'>, Omit<CandidateRow, 'fact' | 'factIds'> {
+/** A co-activation between two facts, as stored (SPEC §6.3). */
+export interface Tie {
+  readonly factId: string;
+  /** 0 to 1, as of `updatedAt`. */
+  readonly weight: number;
+  readonly updatedAt: Date;
+}
+
+interface FlatRow extends Omit<FactNumbers, 'kind' | 'ties'>, Omit<CandidateRow, 'fact' | 'factIds'> {
   readonly kind: string | null;
   readonly factIds: readonly string[] | null;
+  /** The other fact, the weight, and the seconds of the epoch since when. */
+  readonly ties: readonly (readonly [string, number, number])[] | null;
 }
 
 /**
@@ -110,18 +122,27 @@ export async function searchCandidates(
     candidate AS MATERIALIZED (
       SELECT a.kind, a.id, max(a.score) FILTER (WHERE a.arm = 'LEXICAL') AS lexical,
         max(a.score) FILTER (WHERE a.arm = 'VECTOR') AS cosine
-      FROM (${Prisma.join(found, ' UNION ALL ')}) AS a GROUP BY a.kind, a.id)
+      FROM (${Prisma.join(found, ' UNION ALL ')}) AS a GROUP BY a.kind, a.id),
+    tied AS MATERIALIZED (
+      -- By the index of each candidate, whatever the planner thinks of their number.
+      SELECT c.id, jsonb_agg(jsonb_build_array(t.second_id, t.weight, extract(epoch FROM t.updated_at))) AS ties
+      FROM candidate c CROSS JOIN LATERAL (
+        SELECT t.second_id, t.weight, t.updated_at FROM co_activation t
+        WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = c.id OFFSET 0) AS t
+      WHERE c.kind = 'FACT' AND t.second_id IN (SELECT id FROM candidate)
+      GROUP BY c.id)
     SELECT c.kind AS source, c.id, c.lexical, c.cosine, f.kind, f.characters, f.recorded_at AS "recordedAt",
       s.encoded, s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
       s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
-      NULL::uuid[] AS "factIds", false AS superseded
+      NULL::uuid[] AS "factIds", false AS superseded, d.ties
     FROM candidate c
     JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
     JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = c.id
+    LEFT JOIN tied d ON d.id = c.id
     WHERE c.kind = 'FACT'
     UNION ALL
     SELECT c.kind, c.id, c.lexical, c.cosine, NULL, g.characters, g.recorded_at,
-      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false)
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
     FROM candidate c
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
@@ -146,7 +167,7 @@ function factsOf(unit: Unit, { time }: SearchFilter): Prisma.Sql {
 }
 
 function toCandidate(row: FlatRow): CandidateRow {
-  const { source, id, lexical, cosine, characters, recordedAt, superseded, kind, ...numbers } = row;
+  const { source, id, lexical, cosine, characters, recordedAt, superseded, kind, ties, ...numbers } = row;
   return {
     source,
     id,
@@ -156,6 +177,10 @@ function toCandidate(row: FlatRow): CandidateRow {
     recordedAt,
     superseded,
     factIds: row.factIds ?? [],
-    fact: kind === null ? null : { ...numbers, kind },
+    fact: kind === null ? null : { ...numbers, kind, ties: (ties ?? []).map(toTie) },
   };
+}
+
+function toTie([factId, weight, seconds]: readonly [string, number, number]): Tie {
+  return { factId, weight, updatedAt: new Date(seconds * 1_000) };
 }

@@ -1,0 +1,94 @@
+import { COACTIVATION_TOP } from '../salience/index.js';
+import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
+
+/** Who recalled, as events name it. */
+export interface Recaller {
+  readonly kind: string;
+  readonly id: string | null;
+}
+
+/** The pairs of two facts, and how many recalls returned both. */
+export interface Pair {
+  readonly first: string;
+  readonly second: string;
+  readonly times: number;
+}
+
+/** What the recalls of one tenant have taught since it was last written. */
+export class Batch {
+  readonly #facts = new Set<string>();
+  readonly #pairs = new Map<string, Pair>();
+  #tenant: TenantContext;
+  #actor: Recaller;
+  #at: Date;
+  /** How often writing it was tried. */
+  attempts = 0;
+
+  constructor(tenant: TenantContext, actor: Recaller, at: Date) {
+    this.#tenant = tenant;
+    this.#actor = actor;
+    this.#at = at;
+  }
+
+  /** The tenant as the latest recall knew it. */
+  get tenant(): TenantContext {
+    return this.#tenant;
+  }
+
+  /** Who recalled; Salient itself where it was several. */
+  get actor(): Recaller {
+    return this.#actor;
+  }
+
+  /** The time of the latest recall. */
+  get at(): Date {
+    return this.#at;
+  }
+
+  get factIds(): readonly string[] {
+    return [...this.#facts];
+  }
+
+  get pairs(): readonly Pair[] {
+    return [...this.#pairs.values()];
+  }
+
+  /** How much it is to write: facts and pairs. */
+  get size(): number {
+    return this.#facts.size + this.#pairs.size;
+  }
+
+  /**
+   * Adds a recall.
+   * @param due facts that may be reinforced
+   * @param together facts that are tied to each other
+   */
+  add(
+    tenant: TenantContext,
+    actor: Recaller,
+    due: readonly string[],
+    together: readonly string[],
+    at: Date,
+  ): void {
+    this.#tenant = tenant;
+    if (this.#actor.kind !== actor.kind || this.#actor.id !== actor.id) this.#actor = SYSTEM_ACTOR;
+    if (at > this.#at) this.#at = at;
+    for (const id of due) this.#facts.add(id);
+    for (const [first, second] of pairsOf(together)) {
+      const key = first + second;
+      this.#pairs.set(key, { first, second, times: (this.#pairs.get(key)?.times ?? 0) + 1 });
+    }
+  }
+}
+
+/** The facts of a recall that are tied to each other: the first ten (SPEC §6.3). */
+export function tiedFacts(factIds: readonly string[]): readonly string[] {
+  return factIds.slice(0, COACTIVATION_TOP);
+}
+
+function* pairsOf(ids: readonly string[]): Generator<readonly [string, string]> {
+  const ordered = [...new Set(ids)].sort();
+  for (const [place, first] of ordered.entries()) {
+    for (const second of ordered.slice(place + 1)) yield [first, second];
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  appendEvents,
+  type Decay,
+  type ImportanceChange,
+  inTenant,
+  lockScopesOfFacts,
+  type Reinforcement,
+  reinforceFacts,
+  strengthenTies,
+  type TieRules,
+  type Unit,
+} from '../db/index.js';
+import type { ImportanceCause, NewEvent } from '../events/index.js';
+import {
+  COACTIVATION_MAX_DEGREE,
+  COACTIVATION_MIN_WEIGHT,
+  DECAY_VARIANTS,
+  decayTie,
+  IMPORTANCE_EVENT_DELTA,
+  REINFORCEMENT_INTERVAL_MS,
+  REINFORCEMENT_MAX,
+  REINFORCEMENT_STEP,
+  strengthenTie,
+} from '../salience/index.js';
+import type { Services } from '../services.js';
+import { decayVariantOf, type TenantContext } from '../tenancy/index.js';
+import type { Batch } from './batch.js';
+
+/** SPEC §6.3, for the database. */
+export const TIE_RULES: TieRules = Object.freeze({
+  step: strengthenTie(0),
+  dailyRemainder: decayTie(1, 1),
+  minWeight: COACTIVATION_MIN_WEIGHT,
+  maxDegree: COACTIVATION_MAX_DEGREE,
+});
+
+/**
+ * Rescores those of the facts whose scores are out of date, in the transaction and under the locks of their scopes,
+ * before they are reinforced (SPEC §7, LAZY).
+ * @returns the events to tell
+ */
+export type RescoreStale = (
+  unit: Unit,
+  factIds: readonly string[],
+  now: Date,
+  tenant: TenantContext,
+) => Promise<readonly NewEvent[]>;
+
+/**
+ * Writes what recalls have taught, in one short transaction: the locks of the facts' scopes, reinforcement, ties,
+ * events last. The number of statements does not grow with the facts.
+ * @returns the facts that were reinforced
+ */
+export async function writeBatch(
+  deps: Pick<Services, 'db' | 'feed'>,
+  batch: Batch,
+  rescoreStale?: RescoreStale,
+): Promise<readonly string[]> {
+  const { tenant, actor, at, factIds, pairs } = batch;
+  const locked = new Set([...factIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
+  const { reinforced, told } = await inTenant(deps.db, tenant, async (unit) => {
+    await lockScopesOfFacts(unit, [...locked]);
+    const rescored = (await rescoreStale?.(unit, factIds, at, tenant)) ?? [];
+    const changes = await reinforceFacts(unit, factIds, at, reinforcementOf(tenant));
+    await strengthenTies(unit, pairs, at, TIE_RULES);
+    const events = [...rescored, ...eventsOf(changes, 'RECALL')];
+    await appendEvents(unit, events, actor, at);
+    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 };
+  });
+  if (told) deps.feed.wake(tenant.id);
+  return reinforced;
+}
+
+/** The changes that are far enough from what was last told (SPEC §6.4), as events. */
+export function eventsOf(changes: readonly ImportanceChange[], cause: ImportanceCause): NewEvent[] {
+  return changes
+    .filter(({ tell }) => tell)
+    .map(({ factId, agentId, userId, told, current }) => ({
+      type: 'IMPORTANCE_CHANGED',
+      agentId,
+      userId,
+      subjectId: factId,
+      factId,
+      cause,
+      oldValue: told,
+      newValue: current,
+    }));
+}
+
+/** How fast the tenant's facts fade, for the database. */
+export function decayOfTenant(tenant: TenantContext): Decay {
+  return DECAY_VARIANTS[decayVariantOf(tenant.settings)];
+}
+
+function reinforcementOf(tenant: TenantContext): Reinforcement {
+  return {
+    step: REINFORCEMENT_STEP,
+    max: REINFORCEMENT_MAX,
+    intervalMs: REINFORCEMENT_INTERVAL_MS,
+    decay: decayOfTenant(tenant),
+    delta: IMPORTANCE_EVENT_DELTA,
+  };
+}
