@@ -15,6 +15,8 @@ describe('namesIdentity', () => {
     ['C++', says('Prefers C++ over Rust')],
     ['.NET', says('Ships on .NET 8')],
     ['straße', says('Lives in the STRASSE')],
+    ['strasse', says('LIVES IN THE STRAẞE')],
+    ['ΝΙΚΟΣ', says("ΝΙΚΟΣ's car is blue")],
     ['café', says('Meets at the Cafe\u0301 daily')],
     ['ﬁnance', says('Works in finance')],
     ['数据库', says('我们使用数据库存储')],
