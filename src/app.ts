@@ -6,6 +6,7 @@ import { createRulesExtractor, type Extractor } from './extraction/index.js';
 import { createJobRunner, startEventRetention } from './jobs/index.js';
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
+import { createProfileReader } from './profiles/index.js';
 import { createContext, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
 import type { Services } from './services.js';
@@ -60,7 +61,8 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const extractor = parts.extractor ?? createRulesExtractor();
     const feed = keep(createEventFeed({ db, log, now }));
     const learner = keep(createLearner({ db, feed, log, now }));
-    const base = { config, db, embedding, embeddingModelId, extractor, feed, learner, log, now };
+    const profiles = createProfileReader({ embedding });
+    const base = { config, db, embedding, embeddingModelId, extractor, feed, learner, log, now, profiles };
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };

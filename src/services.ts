@@ -6,6 +6,7 @@ import type { Extractor } from './extraction/index.js';
 import type { JobRunner } from './jobs/index.js';
 import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
+import type { ProfileReader } from './profiles/index.js';
 
 /** What the features are given, made once in app.ts. None of it holds state that a second server would contradict. */
 export interface Services {
@@ -19,6 +20,7 @@ export interface Services {
   readonly jobs: JobRunner;
   readonly learner: Learner;
   readonly log: Logger;
+  readonly profiles: ProfileReader;
   /** The clock of world and knowledge time. */
   now(): Date;
 }

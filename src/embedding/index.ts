@@ -4,6 +4,7 @@ import type { EmbeddingConfig, EmbeddingProvider } from './provider.js';
 
 export { embedLeniently } from './embed-leniently.js';
 export { EmbeddingError, type EmbeddingErrorCode } from './errors.js';
+export { LruCache } from './lru-cache.js';
 export type { EmbeddingConfig, EmbeddingProvider } from './provider.js';
 export {
   cosine,

@@ -1,10 +1,13 @@
 import './api-keys.js';
 import './conversations.js';
+import './effective-profile.js';
 import './events.js';
 import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';
 import './memory-context.js';
+import './profile-mutations.js';
+import './profile-versions.js';
 import './recall.js';
 import './rescore-jobs.js';
 import './viewer.js';

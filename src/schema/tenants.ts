@@ -35,6 +35,8 @@ import { idOf } from './global-id.js';
 import { Agent, User } from './members.js';
 import { defineMutation } from './mutation.js';
 import { connectionOf, idPageOf, type PageArguments, pageOf } from './page.js';
+import { RescoreStrategy } from './profile-enums.js';
+import { TenantVersion, tenantVersionsPage } from './profile-versions.js';
 import { profileOfTenant, SalienceProfile } from './profiles.js';
 import { RescoreJob, RescoreStatus, rescoreJobsPage } from './rescore-jobs.js';
 import { Session } from './sessions.js';
@@ -158,6 +160,17 @@ builder.node(Tenant, {
         if (!isOneOf(OVERSEERS, context))
           throw new ForbiddenError('Only administrators and auditors see the keys');
         return idConnection<ApiKeyRow>(context, args, listApiKeys);
+      },
+    }),
+    policyVersions: t.connection({
+      type: TenantVersion,
+      description:
+        'Its versions, newest first: who changed it, when, and the override policy since then; for administrators and auditors.',
+      resolve: (tenant, args, context) => {
+        inside(tenant, context);
+        if (!isOneOf(OVERSEERS, context))
+          throw new ForbiddenError('Only administrators and auditors see the versions');
+        return tenantVersionsPage(context, args);
       },
     }),
     rescoreJobs: t.connection({
@@ -385,6 +398,11 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
       expectedVersion: t.int({
         description: 'The version that the change is based on; another one stored gives CONFLICT.',
       }),
+      rescore: t.field({
+        type: RescoreStrategy,
+        description:
+          'What becomes of stored scores where `overridePolicy` changes; BACKGROUND when left out.',
+      }),
     }),
   }),
   fields: (t) => ({
@@ -401,11 +419,9 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
       resolve: (payload) => payload.rescoreJob ?? null,
     }),
   }),
-  resolve: async (input, context) => {
-    const id = idOf('Tenant', input.id, ['id']);
-    return {
-      tenant: await updateTenant(context.services, tenantActorOf(context), { ...input, id }),
-      rescoreJob: null,
-    };
-  },
+  resolve: (input, context) =>
+    updateTenant(context.services, tenantActorOf(context), {
+      ...input,
+      id: idOf('Tenant', input.id, ['id']),
+    }),
 });

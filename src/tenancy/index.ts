@@ -28,6 +28,8 @@ export {
 export {
   createTenant,
   pageOfTenants,
+  RESCORE_STRATEGIES,
+  type RescoreStrategy,
   readTenantBy,
   type UpdateTenantInput,
   updateTenant,

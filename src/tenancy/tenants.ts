@@ -1,12 +1,17 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import {
   appendEvents,
+  bumpSalienceRevision,
+  enqueueRescore,
   findTenant,
   insertEmptyProfile,
   insertTenant,
   inTenant,
+  type JobRow,
   listTenants,
   lockTenant,
+  markTenantStale,
+  type Unit,
   updateTenant as updateTenantRow,
   violates,
 } from '../db/index.js';
@@ -20,6 +25,10 @@ import { toTenantContext } from './tenant-context.js';
 import { type TenantSettings, tenantSettingsSchema } from './tenant-settings.js';
 
 type Deps = Pick<Services, 'db' | 'now'>;
+
+/** What becomes of stored scores when what matters has changed (SPEC §7). */
+export const RESCORE_STRATEGIES = ['RECALL_ONLY', 'LAZY', 'BACKGROUND'] as const;
+export type RescoreStrategy = (typeof RESCORE_STRATEGIES)[number];
 
 /**
  * Creates a tenant with its event stream and an empty salience profile.
@@ -67,19 +76,23 @@ export interface UpdateTenantInput {
   readonly gate?: Changes<NonNullable<TenantSettings['gate']>> | null;
   readonly evolution?: Changes<NonNullable<TenantSettings['evolution']>> | null;
   readonly expectedVersion?: number | null;
+  /** What becomes of stored scores where the override policy changes; BACKGROUND when left out. */
+  readonly rescore?: RescoreStrategy | null;
 }
 
 /**
- * Changes what is given of a tenant; a field left out stays. Every change makes a new version.
+ * Changes what is given of a tenant; a field left out stays. Every change makes a new version. A change of the
+ * override policy makes every stored score stale, unless it is for recall only.
+ * @returns the tenant, and the job that rescores where the change asks for one
  * @throws ConflictError when `expectedVersion` is not the stored one
  */
 export async function updateTenant(
-  deps: Deps & Pick<Services, 'feed'>,
+  deps: Deps & Pick<Services, 'feed' | 'jobs'>,
   actor: TenantActor,
   input: UpdateTenantInput,
-): Promise<TenantContext> {
+): Promise<{ tenant: TenantContext; rescoreJob: JobRow | null }> {
   if (input.id !== actor.tenant.id) throw new NotFoundError('Tenant', ['id']);
-  const changed = await inTenant(deps.db, actor.tenant, async (unit) => {
+  const result = await inTenant(deps.db, actor.tenant, async (unit) => {
     await lockTenant(unit.tx, input.id);
     const row = await findTenant(unit.tx, { id: input.id });
     if (!row) throw new NotFoundError('Tenant', ['id']);
@@ -102,14 +115,22 @@ export async function updateTenant(
       throw new ConflictError('the tenant was changed by someone else meanwhile', ['expectedVersion']);
     }
     await audit(unit, actor, 'updateTenant', [stored.id], now);
-    if (changed.overridePolicy !== stored.overridePolicy) {
-      const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;
-      await appendEvents(unit, [event], changerOf(actor), now);
-    }
-    return changed;
+    if (changed.overridePolicy === stored.overridePolicy) return { tenant: changed, rescoreJob: null };
+    const rescoreJob = await markPolicyChanged(unit, input.rescore ?? 'BACKGROUND', now);
+    const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;
+    await appendEvents(unit, [event], changerOf(actor), now);
+    return { tenant: changed, rescoreJob };
   });
-  deps.feed.wake(changed.id);
-  return changed;
+  deps.feed.wake(result.tenant.id);
+  if (result.rescoreJob) deps.jobs.wakeRescoring(result.tenant);
+  return result;
+}
+
+/** Every effective profile of the tenant may be another one from now on. */
+async function markPolicyChanged(unit: Unit, strategy: RescoreStrategy, now: Date): Promise<JobRow | null> {
+  const revision = await bumpSalienceRevision(unit);
+  if (strategy !== 'RECALL_ONLY') await markTenantStale(unit, revision);
+  return strategy === 'BACKGROUND' ? enqueueRescore(unit, newId(), null, now) : null;
 }
 
 /** Groups of settings that are given are merged key by key; null unsets the key. */

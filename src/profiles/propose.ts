@@ -1,0 +1,110 @@
+import {
+  type ProfileOwner,
+  type ProfileRow,
+  readInTenant,
+  readTenantProfiles,
+  topicsWithoutVector,
+  type Unit,
+} from '../db/index.js';
+import { ConflictError, ContentRefusedError } from '../errors.js';
+import {
+  type MergePolicy,
+  mergeProfiles,
+  type ProfileHierarchy,
+  type ProfileSettings,
+} from '../salience/index.js';
+import type { Services } from '../services.js';
+import type { TenantActor } from '../tenancy/index.js';
+import { type ProfileChange, profileChanges } from './changes.js';
+import { embedTopics } from './embed-topics.js';
+import { checkNumbers, type ProfileInput, refusedText, withChanges } from './input.js';
+import { hierarchyOf, noSuchOwner, originOf, ownerOf, type ProfileOwnerInput } from './owner.js';
+import { type PlacedEntries, placeEntries } from './place-entries.js';
+import { type ProfileValues, valuesOf } from './values.js';
+import { profileWarnings } from './warnings.js';
+
+/** A profile as it would be, and all that saving or a dry run of it needs. */
+export interface ProfileProposal extends PlacedEntries {
+  readonly owner: ProfileOwner;
+  /** As it is stored. */
+  readonly profile: ProfileRow;
+  readonly policy: MergePolicy;
+  readonly before: ProfileSettings;
+  readonly values: ProfileValues;
+  /** The tenant's profile as stored, and the owner's as it would be. */
+  readonly hierarchy: ProfileHierarchy;
+  readonly changes: readonly ProfileChange[];
+  readonly warnings: readonly string[];
+  /** Vectors of what is new, and of what has none of the present model, by the ref's id. */
+  readonly vectors: ReadonlyMap<string, Float32Array>;
+}
+
+export interface ProposalRequest {
+  readonly owner: ProfileOwnerInput;
+  readonly expectedVersion?: number | null;
+}
+
+export type ProposalDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId'>;
+
+/**
+ * What a profile would be after changes; nothing is stored. Vectors are computed here, with no transaction open, so
+ * that a topic is never saved without one (SPEC §5, CASES 46).
+ * @param inputOf the changes, or how they follow from what is stored
+ * @throws BadInputError, ContentRefusedError, NotFoundError, ConflictError for another version than the expected one,
+ *   ForbiddenError, UnavailableError when the encoder does not answer
+ */
+export async function proposeProfile(
+  deps: ProposalDeps,
+  actor: TenantActor,
+  request: ProposalRequest,
+  inputOf: ProfileInput | ((unit: Unit, profile: ProfileRow) => Promise<ProfileInput>),
+): Promise<ProfileProposal> {
+  const owner = ownerOf(actor, request.owner);
+  const { input, policy, tenant, profile, before, unembedded } = await readInTenant(
+    deps.db,
+    actor.tenant,
+    async (unit) => {
+      const { policy, profiles } = await readTenantProfiles(unit, [owner]);
+      const stored = profiles.find((one) => one.agentId === owner.agentId && one.userId === owner.userId);
+      if (!stored) throw noSuchOwner(owner);
+      const { settings, ...profile } = stored;
+      const tenant = profiles[0]?.settings;
+      if (!settings || !tenant) throw new Error('a salience profile without its settings');
+      if (request.expectedVersion != null && request.expectedVersion !== profile.version) {
+        throw new ConflictError(
+          `the profile is at version ${profile.version}, not ${request.expectedVersion}`,
+          ['expectedVersion'],
+        );
+      }
+      const input = typeof inputOf === 'function' ? await inputOf(unit, profile) : inputOf;
+      const unembedded = await topicsWithoutVector(unit, profile.id, deps.embeddingModelId);
+      return { input, policy: policy as MergePolicy, tenant, profile, before: settings, unembedded };
+    },
+  );
+  checkNumbers(input);
+  const refusal = refusedText(input);
+  if (refusal) throw new ContentRefusedError(refusal.category, refusal.reason, refusal.path);
+  const storedValues = valuesOf(before);
+  const values = withChanges(storedValues, input);
+  const placed = placeEntries(before, values);
+  const { after, added } = placed;
+  const vectors = await embedTopics(
+    deps,
+    input,
+    after,
+    new Set([...unembedded, ...added.map(({ id }) => id)]),
+  );
+  const hierarchy = hierarchyOf(owner, tenant, after);
+  return {
+    owner,
+    profile,
+    policy,
+    before,
+    ...placed,
+    values,
+    hierarchy,
+    changes: profileChanges(storedValues, values),
+    warnings: profileWarnings(originOf(owner), after, mergeProfiles(policy, hierarchy)),
+    vectors,
+  };
+}
