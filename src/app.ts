@@ -3,7 +3,7 @@ import { type Database, openDatabase, registerEmbeddingModel } from './db/index.
 import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/index.js';
 import { createEventFeed } from './events/index.js';
 import { createRulesExtractor, type Extractor } from './extraction/index.js';
-import { createJobRunner, startEventRetention } from './jobs/index.js';
+import { createConsolidator, createJobRunner, startEventRetention } from './jobs/index.js';
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createProfileReader } from './profiles/index.js';
@@ -61,14 +61,30 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const extractor = parts.extractor ?? createRulesExtractor();
     const feed = keep(createEventFeed({ db, log, now }));
     const learner = keep(createLearner({ db, feed, log, now }));
+    const consolidator = keep(createConsolidator({ db, feed, log, now }));
     const profiles = createProfileReader({ embedding });
-    const base = { config, db, embedding, embeddingModelId, extractor, feed, learner, log, now, profiles };
+    const base = {
+      config,
+      consolidator,
+      db,
+      embedding,
+      embeddingModelId,
+      extractor,
+      feed,
+      learner,
+      log,
+      now,
+      profiles,
+    };
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };
     const server: Server = createServer({ schema, services, authenticate, createContext });
     opened.push(() => server.dispose());
-    if (parts.takesUpWork ?? true) jobs.start();
+    if (parts.takesUpWork ?? true) {
+      jobs.start();
+      consolidator.start();
+    }
     return {
       services,
       fetch: (request) => server.fetch(request),

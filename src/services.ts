@@ -3,7 +3,7 @@ import type { Database } from './db/index.js';
 import type { EmbeddingProvider } from './embedding/index.js';
 import type { EventFeed } from './events/index.js';
 import type { Extractor } from './extraction/index.js';
-import type { JobRunner } from './jobs/index.js';
+import type { Consolidator, JobRunner } from './jobs/index.js';
 import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
 import type { ProfileReader } from './profiles/index.js';
@@ -17,6 +17,7 @@ export interface Services {
   readonly embeddingModelId: number;
   readonly extractor: Extractor;
   readonly feed: EventFeed;
+  readonly consolidator: Consolidator;
   readonly jobs: JobRunner;
   readonly learner: Learner;
   readonly log: Logger;

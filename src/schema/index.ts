@@ -1,4 +1,5 @@
 import './api-keys.js';
+import './consolidation.js';
 import './conversations.js';
 import './effective-profile.js';
 import './events.js';

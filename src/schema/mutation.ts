@@ -72,21 +72,25 @@ builder.objectRef<Boxed<BudgetExceededError>>('BudgetExceeded').implement({
 /** A payload as its resolvers see it: the result, or the errors. */
 export type Payload<Result> = Partial<Result> & { readonly errors: readonly Boxed[] };
 
+/** What a resolver is given for an input type; for a mutation without one, undefined. */
+type Given<Input> = Input extends undefined ? undefined : NonNullable<Input>;
+
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
 type PayloadFields<Result> = (t: PothosSchemaTypes.ObjectFieldBuilder<Types, Payload<Result>>) => FieldMap;
 
 /**
- * Defines a mutation by the house rules: one `input`, a payload of its own with `errors`, domain errors as data.
+ * Defines a mutation by the house rules: one `input`, none where there is nothing to say, a payload of its own with
+ * `errors`, domain errors as data.
  * @param name in camelCase; the payload is named after it
  */
-export function defineMutation<Result extends object, Input>(
+export function defineMutation<Result extends object, Input = undefined>(
   name: string,
   options: {
     description: string;
     roles: readonly ActorKind[];
-    input: InputRef<Input>;
+    input?: InputRef<Input>;
     fields: PayloadFields<Result>;
-    resolve: (input: NonNullable<Input>, context: GraphQLContext) => Promise<Result>;
+    resolve: (input: Given<Input>, context: GraphQLContext) => Promise<Result>;
   },
 ): void {
   const payload = builder.objectRef<Payload<Result>>(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`);
@@ -107,9 +111,11 @@ export function defineMutation<Result extends object, Input>(
       description: options.description,
       authScopes: { roles: options.roles },
       complexity: 10,
-      args: { input: t.arg({ type: options.input, required: true, description: 'What to do.' }) },
+      args: options.input
+        ? { input: t.arg({ type: options.input, required: true, description: 'What to do.' }) }
+        : {},
       // The plugins' types cannot follow a payload that is generic; the payload type above says the same.
-      resolve: (async (_root: unknown, args: { input: NonNullable<Input> }, context: GraphQLContext) => {
+      resolve: (async (_root: unknown, args: { input: Given<Input> }, context: GraphQLContext) => {
         try {
           return { ...(await options.resolve(args.input, context)), errors: [] };
         } catch (error) {

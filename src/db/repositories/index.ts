@@ -2,6 +2,8 @@ export * from './api-keys.js';
 export * from './audit.js';
 export * from './co-activation.js';
 export * from './conditions.js';
+export * from './consolidation.js';
+export * from './consolidation-jobs.js';
 export * from './constraints.js';
 export * from './embedding-models.js';
 export * from './event-log.js';

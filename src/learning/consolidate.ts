@@ -1,0 +1,161 @@
+import {
+  appendEvents,
+  type ConsolidationState,
+  claimConsolidation,
+  type Duplicate,
+  type FadedFact,
+  findDuplicates,
+  findFaded,
+  finishConsolidation,
+  inheritFromDuplicates,
+  inTenant,
+  lockScopesOfFacts,
+  nextFacts,
+  pruneTies,
+  refreshImportance,
+  retireFacts,
+  saveConsolidation,
+  type Unit,
+} from '../db/index.js';
+import type { NewEvent } from '../events/index.js';
+import { IMPORTANCE_EVENT_DELTA } from '../salience/index.js';
+import type { Services } from '../services.js';
+import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
+import { decayOfTenant, eventsOf, TIE_RULES } from './write-batch.js';
+
+/** How long a consolidation is held without a sign of life, in milliseconds. */
+const LEASE_MS = 30_000;
+/** Facts of one transaction: a write to one of their scopes waits for it. */
+const FACTS_AT_A_TIME = 500;
+
+/** DONE with all of it, MORE to do, or LOST to another process or to its end. */
+export type StepOutcome = 'DONE' | 'MORE' | 'LOST';
+
+/**
+ * Does the next piece of a consolidation (SPEC §6.5), in one short transaction that also moves the place where it
+ * stands: whoever goes on, in whatever process, every piece is done once. First all live facts, a stretch at a time:
+ * duplicates are retired, snapshots of importance renewed, and faded facts retired where the tenant wants that; then
+ * the ties that have become too weak are removed. Events come last, told as the system's own doing.
+ *
+ * @param owner names the process
+ * @param factsAtATime how many facts, or facts with ties, one piece covers
+ */
+export async function consolidateStep(
+  deps: Pick<Services, 'db' | 'feed' | 'now'>,
+  tenant: TenantContext,
+  jobId: string,
+  owner: string,
+  factsAtATime: number = FACTS_AT_A_TIME,
+): Promise<StepOutcome> {
+  const { outcome, told } = await inTenant(deps.db, tenant, async (unit) => {
+    const now = deps.now();
+    const until = new Date(now.getTime() + LEASE_MS);
+    const state = await claimConsolidation(unit, jobId, owner, now, until);
+    if (!state) return { outcome: 'LOST' as const, told: false };
+    const piece =
+      state.step === 'FACTS'
+        ? await doFacts(unit, tenant, state, factsAtATime, now)
+        : await doTies(unit, state, factsAtATime, now);
+    if (piece.next) await saveConsolidation(unit, jobId, piece.next);
+    else await finishConsolidation(unit, jobId, now);
+    const finished: NewEvent[] = piece.next
+      ? []
+      : [{ type: 'CONSOLIDATION_FINISHED', agentId: null, userId: null, subjectId: jobId }];
+    const events = [...piece.events, ...finished];
+    await appendEvents(unit, events, SYSTEM_ACTOR, now);
+    return { outcome: piece.next ? ('MORE' as const) : ('DONE' as const), told: events.length > 0 };
+  });
+  if (told) deps.feed.wake(tenant.id);
+  return outcome;
+}
+
+/** What a piece of work came to. */
+interface Piece {
+  /** Where the consolidation stands after it; null at the end. */
+  readonly next: ConsolidationState | null;
+  readonly events: readonly NewEvent[];
+}
+
+async function doFacts(
+  unit: Unit,
+  tenant: TenantContext,
+  state: ConsolidationState,
+  limit: number,
+  now: Date,
+): Promise<Piece> {
+  const { position, positionScope, figures } = state;
+  const after =
+    position === null || positionScope === null ? null : { scopeId: positionScope, factId: position };
+  const stretch = await nextFacts(unit, after, limit, now);
+  if (!stretch) return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [] };
+  await lockScopesOfFacts(unit, stretch.factIds);
+  const duplicates = await retireDuplicates(unit, stretch.factIds, now);
+  // What a fact has inherited shows in its importance, wherever in the order it stands.
+  const renewed = [...new Set([...stretch.factIds, ...duplicates.map(({ keptId }) => keptId)])];
+  const { refreshed, told } = await refreshImportance(
+    unit,
+    renewed,
+    decayOfTenant(tenant),
+    IMPORTANCE_EVENT_DELTA,
+    now,
+  );
+  const faded = await retireFaded(unit, tenant, stretch.factIds, now);
+  return {
+    next: {
+      step: 'FACTS',
+      position: stretch.factId,
+      positionScope: stretch.scopeId,
+      figures: {
+        ...figures,
+        refreshed: figures.refreshed + refreshed,
+        merged: figures.merged + duplicates.length,
+        retired: figures.retired + faded.length,
+      },
+    },
+    events: [...eventsOf(told, 'DECAY'), ...[...duplicates, ...faded].map(retiredEvent)],
+  };
+}
+
+async function retireDuplicates(unit: Unit, factIds: readonly string[], now: Date): Promise<Duplicate[]> {
+  const duplicates = await findDuplicates(unit, factIds, now);
+  await retireFacts(
+    unit,
+    duplicates.map(({ factId, keptId }) => ({
+      factId,
+      reason: 'DUPLICATE',
+      endedAt: null,
+      supersededBy: keptId,
+    })),
+    now,
+  );
+  await inheritFromDuplicates(unit, duplicates, now);
+  return duplicates;
+}
+
+async function retireFaded(
+  unit: Unit,
+  tenant: TenantContext,
+  factIds: readonly string[],
+  now: Date,
+): Promise<FadedFact[]> {
+  const below = tenant.settings.evolution?.fadeBelow;
+  if (below === undefined) return [];
+  const faded = await findFaded(unit, factIds, below, now);
+  await retireFacts(
+    unit,
+    faded.map(({ factId }) => ({ factId, reason: 'FADED', endedAt: null, supersededBy: null })),
+    now,
+  );
+  return faded;
+}
+
+async function doTies(unit: Unit, state: ConsolidationState, limit: number, now: Date): Promise<Piece> {
+  const { through, removed } = await pruneTies(unit, state.position, limit, now, TIE_RULES);
+  if (through === null) return { next: null, events: [] };
+  const figures = { ...state.figures, edgesRemoved: state.figures.edgesRemoved + removed };
+  return { next: { ...state, position: through, figures }, events: [] };
+}
+
+function retiredEvent({ factId, agentId, userId }: FadedFact): NewEvent {
+  return { type: 'FACT_RETIRED', agentId, userId, subjectId: factId, factId };
+}
