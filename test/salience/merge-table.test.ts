@@ -367,6 +367,14 @@ const LIST_CASES: readonly ListCase[] = [
   ],
   [
     'topics',
+    'ADDITIVE_TOPICS',
+    'a threshold of zero is one',
+    { tenant: [['+a'], 0], agent: [['+b']] },
+    ['+TENANT a:HIGH @0', '+AGENT b:HIGH @0'],
+    [],
+  ],
+  [
+    'topics',
     'FULL_OVERRIDE',
     'the union, where nobody has the same',
     { tenant: [['+a']], agent: [['-b:LOW']], user: [['+c']] },
