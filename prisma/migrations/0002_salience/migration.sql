@@ -47,3 +47,36 @@ ALTER TABLE job ADD COLUMN report jsonb;
 -- Requests that come while a rescoring runs become one more (SPEC §7).
 CREATE UNIQUE INDEX job_queued_rescore_key ON job (tenant_id) WHERE kind = 'RESCORE' AND status = 'QUEUED';
 CREATE UNIQUE INDEX job_open_consolidation_key ON job (tenant_id) WHERE kind = 'CONSOLIDATION' AND status IN ('QUEUED', 'RUNNING');
+
+-- A rescoring tells every change as an event; one row holds those of a stretch of facts of one scope, numbered
+-- first_seq … last_seq in the order of the arrays. They are what makes a rescoring of many facts affordable: a row for
+-- each took as long as the facts themselves.
+CREATE TABLE event_batch (
+  tenant_id   uuid NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+  last_seq    bigint NOT NULL,
+  first_seq   bigint NOT NULL,
+  type        text NOT NULL,
+  agent_id    uuid,
+  user_id     uuid,
+  cause       text,
+  actor_kind  text NOT NULL,
+  actor_id    uuid,
+  occurred_at timestamptz(3) NOT NULL,
+  fact_ids    uuid[] NOT NULL,
+  old_values  double precision[] NOT NULL,
+  new_values  double precision[] NOT NULL,
+  PRIMARY KEY (tenant_id, last_seq),
+  CONSTRAINT event_batch_numbers CHECK (
+    cardinality(fact_ids) = last_seq - first_seq + 1
+    AND cardinality(old_values) = cardinality(fact_ids) AND cardinality(new_values) = cardinality(fact_ids))
+);
+-- Ids and floats do not get smaller by compression.
+ALTER TABLE event_batch ALTER COLUMN fact_ids SET STORAGE EXTERNAL;
+ALTER TABLE event_batch ALTER COLUMN old_values SET STORAGE EXTERNAL;
+ALTER TABLE event_batch ALTER COLUMN new_values SET STORAGE EXTERNAL;
+ALTER TABLE event_batch ENABLE ROW LEVEL SECURITY;
+ALTER TABLE event_batch FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON event_batch FOR ALL TO salient_app
+  USING (tenant_id = (SELECT nullif(current_setting('app.tenant', true), '')::uuid))
+  WITH CHECK (tenant_id = (SELECT nullif(current_setting('app.tenant', true), '')::uuid));
+GRANT SELECT, INSERT, DELETE ON event_batch TO salient_app;

@@ -221,3 +221,8 @@ export type TenantBaseline = Prisma.TenantBaselineModel
  * 
  */
 export type Event = Prisma.EventModel
+/**
+ * Model EventBatch
+ * 
+ */
+export type EventBatch = Prisma.EventBatchModel

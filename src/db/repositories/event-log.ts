@@ -99,9 +99,23 @@ export async function readEvents(
            e.occurred_at AS "occurredAt"
     FROM stream s
     LEFT JOIN LATERAL (
-      SELECT * FROM event e
-      WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.seq > s.after AND e.seq <= s.after + ${span}::int8
-        AND ${selectionCondition(selection)}
+      SELECT * FROM (
+        SELECT seq, type, agent_id, user_id, subject_id, fact_id, cause, old_value, new_value, actor_kind, actor_id, occurred_at
+        FROM event
+        WHERE tenant_id = ${unit.tenantId}::uuid AND seq > s.after AND seq <= s.after + ${span}::int8
+        UNION ALL
+        SELECT b.first_seq + x.place - 1, b.type, b.agent_id, b.user_id, x.fact_id, x.fact_id, b.cause, x.old_value,
+               x.new_value, b.actor_kind, b.actor_id, b.occurred_at
+        FROM event_batch b
+        CROSS JOIN LATERAL unnest(b.fact_ids, b.old_values, b.new_values)
+          WITH ORDINALITY AS x(fact_id, old_value, new_value, place)
+        WHERE b.tenant_id = ${unit.tenantId}::uuid AND b.last_seq > s.after AND b.last_seq <= (
+          -- the batch that the span ends in is the last to look at
+          SELECT coalesce(min(l.last_seq), s.head) FROM event_batch l
+          WHERE l.tenant_id = ${unit.tenantId}::uuid AND l.last_seq >= s.after + ${span}::int8)
+          AND b.first_seq + x.place - 1 > s.after AND b.first_seq + x.place - 1 <= s.after + ${span}::int8
+      ) e
+      WHERE ${selectionCondition(selection)}
       ORDER BY e.seq
       LIMIT ${limit}::int8
     ) e ON true
@@ -148,9 +162,13 @@ export async function pruneEvents(unit: Unit, before: Date, limit: number): Prom
     ), bound AS (
       -- Never the stream's head: it may be of a commit that this statement's snapshot of events does not have yet.
       SELECT s.floor, coalesce(
-        min(e.seq) FILTER (WHERE e.occurred_at >= ${before}::timestamptz) - 1, max(e.seq)) AS seq
-      FROM stream s JOIN event e ON e.tenant_id = ${unit.tenantId}::uuid
-        AND e.seq > s.floor AND e.seq <= s.floor + ${limit}::int8
+        min(e.first_seq) FILTER (WHERE e.occurred_at >= ${before}::timestamptz) - 1, max(e.seq)) AS seq
+      FROM stream s CROSS JOIN LATERAL (
+        SELECT seq AS first_seq, seq, occurred_at FROM event
+        WHERE tenant_id = ${unit.tenantId}::uuid AND seq > s.floor AND seq <= s.floor + ${limit}::int8
+        UNION ALL
+        SELECT b.first_seq, b.last_seq, b.occurred_at FROM event_batch b
+        WHERE b.tenant_id = ${unit.tenantId}::uuid AND b.last_seq > s.floor AND b.first_seq <= s.floor + ${limit}::int8) e
       GROUP BY s.floor
     ), raised AS (
       UPDATE tenant_stream t SET floor = b.seq FROM bound b
@@ -158,8 +176,10 @@ export async function pruneEvents(unit: Unit, before: Date, limit: number): Prom
     ), dropped AS (
       DELETE FROM event e USING bound b
       WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.seq > b.floor AND e.seq <= b.seq
-      RETURNING 1
+    ), dropped_batches AS (
+      DELETE FROM event_batch e USING bound b
+      WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.last_seq > b.floor AND e.last_seq <= b.seq
     )
-    SELECT count(*)::int AS dropped FROM dropped`;
+    SELECT greatest(max(b.seq) - max(b.floor), 0)::int AS dropped FROM bound b`;
   return rows[0]?.dropped ?? 0;
 }

@@ -13,7 +13,7 @@ export type RescoreSelection =
   | {
       readonly scopeIds: readonly number[];
       readonly after: FactPlace | null;
-      readonly through: FactPlace;
+      readonly through: FactPlace | null;
     };
 
 /** A place in the order in which jobs walk over facts. */
@@ -31,7 +31,7 @@ export interface Rescored {
 
 /**
  * Scores facts anew by a profile and tells every change of importance as an event (SPEC §7). The scopes of the facts are
- * locked by the caller. What is scored already is written only where the outcome differs, so twice is as good as once.
+ * locked by the caller, so a row stays where it was found: by its place it is found again whatever the planner knows. What is scored already is written only where the outcome differs, so twice is as good as once.
  * Appends events, hence the last of its transaction but for more of them. One statement.
  */
 export async function rescoreFacts(
@@ -56,27 +56,28 @@ export async function rescoreFacts(
         current = CASE WHEN r.differs THEN r.current ELSE s.current END,
         told = CASE WHEN r.differs THEN r.current ELSE s.told END
       FROM scored r
-      WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = r.fact_id
+      WHERE s.ctid = r.place AND s.tenant_id = ${unit.tenantId}::uuid
         AND (r.differs OR s.fingerprint IS DISTINCT FROM ${fingerprintBytes(profile)}
              OR s.scored_revision < ${profile.revision}::int)
       RETURNING s.fact_id, s.scope_id, r.old_current, r.current, r.differs
     ), told AS MATERIALIZED (
-      SELECT w.fact_id, o.agent_id, o.user_id, w.old_current, w.current, row_number() OVER () AS place
-      FROM written w JOIN scope o ON o.tenant_id = ${unit.tenantId}::uuid AND o.id = w.scope_id
-      WHERE w.differs AND abs(w.current - w.old_current) > ${SAME}::float8
+      -- the changes of each scope, and how many there are up to and with them
+      SELECT w.scope_id, array_agg(w.fact_id) AS facts, array_agg(w.old_current) AS old_values,
+        array_agg(w.current) AS new_values, count(*) AS changes, sum(count(*)) OVER (ORDER BY w.scope_id)::int8 AS upto
+      FROM written w WHERE w.differs AND abs(w.current - w.old_current) > ${SAME}::float8 GROUP BY w.scope_id
     ), stream AS (
-      UPDATE tenant_stream SET head = head + (SELECT count(*) FROM told)
+      UPDATE tenant_stream SET head = head + (SELECT max(upto) FROM told)
       WHERE tenant_id = ${unit.tenantId}::uuid AND EXISTS (SELECT FROM told)
-      RETURNING head
+      RETURNING head - (SELECT max(upto) FROM told) AS before
     ), added AS (
-      INSERT INTO event (tenant_id, seq, type, agent_id, user_id, subject_id, fact_id, cause, old_value, new_value,
-                         actor_kind, actor_id, occurred_at)
-      SELECT ${unit.tenantId}::uuid, s.head - (SELECT count(*) FROM told) + t.place, 'IMPORTANCE_CHANGED', t.agent_id,
-             t.user_id, t.fact_id, t.fact_id, 'RESCORE', t.old_current, t.current, ${actor.kind}::text,
-             ${actor.id}::uuid, ${means.now}::timestamptz
-      FROM told t CROSS JOIN stream s
+      INSERT INTO event_batch (tenant_id, first_seq, last_seq, type, agent_id, user_id, cause, actor_kind, actor_id,
+                               occurred_at, fact_ids, old_values, new_values)
+      SELECT ${unit.tenantId}::uuid, s.before + t.upto - t.changes + 1, s.before + t.upto, 'IMPORTANCE_CHANGED',
+             o.agent_id, o.user_id, 'RESCORE', ${actor.kind}::text, ${actor.id}::uuid, ${means.now}::timestamptz,
+             t.facts, t.old_values, t.new_values
+      FROM told t CROSS JOIN stream s JOIN scope o ON o.tenant_id = ${unit.tenantId}::uuid AND o.id = t.scope_id
     )
-    SELECT (SELECT count(*)::int FROM scored) AS processed, (SELECT count(*)::int FROM told) AS changed`;
+    SELECT (SELECT count(*)::int FROM scored) AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
   return rows[0]!;
 }
 
@@ -90,48 +91,51 @@ function selected(selection: RescoreSelection): Prisma.Sql {
       AND s.scored_revision < ${selection.staleBelow}::int`;
   }
   const { scopeIds, after, through } = selection;
-  // A stretch within one scope is a range of the index on both sides; of several scopes it is their whole.
-  const from = after
-    ? Prisma.sql`(s.scope_id, s.fact_id) > (${after.scopeId}::int, ${after.factId}::uuid)`
+  const upTo = through
+    ? Prisma.sql`(s.scope_id, s.fact_id) <= (${through.scopeId}::int, ${through.factId}::uuid)`
     : Prisma.sql`true`;
-  return Prisma.sql`s.scope_id = ANY(${[...scopeIds]}::int[]) AND ${from}
-    AND (s.scope_id, s.fact_id) <= (${through.scopeId}::int, ${through.factId}::uuid)`;
+  return Prisma.sql`s.scope_id = ANY(${[...scopeIds]}::int[]) AND ${beyond(after)} AND ${upTo}`;
 }
 
-/** A scope with facts to rescore, of a stretch. */
+/** A scope of a stretch; it may be that it holds no facts. */
 export interface RescoreScope extends ScopeOwner {
   readonly scopeId: number;
-  readonly facts: number;
 }
 
-/** The next stretch of a job's walk: its scopes in order, and where it ends. */
+/** The next stretch of a job's walk: its scopes in order, and where it ends; null: with the last fact. */
 export interface RescoreStretch {
   readonly scopes: readonly RescoreScope[];
-  readonly through: FactPlace;
+  readonly through: FactPlace | null;
 }
 
 /**
- * The next facts in the order of scope and id, those of the targets alone: at most `limit`. One statement.
- * @returns null where there are no more
+ * The next stretch of facts in the order of scope and id, those of the targets alone: `limit` facts, fewer at the end
+ * only. One statement.
  */
 export async function nextStretch(
   unit: Unit,
   targets: readonly ScopeOwner[] | null,
   after: FactPlace | null,
   limit: number,
-): Promise<RescoreStretch | null> {
-  const rows = await unit.tx.$queryRaw<(RescoreScope & { lastId: string })[]>`
-    SELECT p.scope_id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId", count(*)::int AS facts,
-      max(p.fact_id::text)::uuid AS "lastId"
-    FROM (
+): Promise<RescoreStretch> {
+  const rows = await unit.tx.$queryRaw<
+    (RescoreScope & { lastScope: number | null; lastFact: string | null })[]
+  >`
+    WITH last AS (
       SELECT s.scope_id, s.fact_id FROM fact_salience s
       WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${beyond(after)} AND ${ofTargets(unit, targets)}
-      ORDER BY s.scope_id, s.fact_id LIMIT ${limit}::int) AS p
-    JOIN scope o ON o.tenant_id = ${unit.tenantId}::uuid AND o.id = p.scope_id
-    GROUP BY 1, 2, 3 ORDER BY 1`;
-  const last = rows.at(-1);
-  if (!last) return null;
-  return { scopes: rows, through: { scopeId: last.scopeId, factId: last.lastId } };
+      ORDER BY s.scope_id, s.fact_id LIMIT 1 OFFSET ${limit - 1}::int8)
+    SELECT o.id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId", l.scope_id AS "lastScope",
+      l.fact_id AS "lastFact"
+    FROM scope o LEFT JOIN last l ON true
+    WHERE o.tenant_id = ${unit.tenantId}::uuid AND o.id >= ${after?.scopeId ?? 0}::int
+      AND (l.scope_id IS NULL OR o.id <= l.scope_id) AND ${isTarget(targets)}
+    ORDER BY o.id`;
+  const { lastScope, lastFact } = rows[0] ?? { lastScope: null, lastFact: null };
+  return {
+    scopes: rows,
+    through: lastScope !== null && lastFact !== null ? { scopeId: lastScope, factId: lastFact } : null,
+  };
 }
 
 /** How many facts there are of the targets. One statement. */
@@ -147,13 +151,19 @@ function beyond(after: FactPlace | null): Prisma.Sql {
   return Prisma.sql`(s.scope_id, s.fact_id) > (${after.scopeId}::int, ${after.factId}::uuid)`;
 }
 
-/** A target names an agent, a user or both: facts of scopes that have all that it names. */
 function ofTargets(unit: Unit, targets: readonly ScopeOwner[] | null): Prisma.Sql {
+  if (targets === null) return Prisma.sql`true`;
+  return Prisma.sql`s.scope_id IN (
+    SELECT o.id FROM scope o WHERE o.tenant_id = ${unit.tenantId}::uuid AND ${isTarget(targets)})`;
+}
+
+/** A target names an agent, a user or both: scopes `o` that have all that it names. */
+function isTarget(targets: readonly ScopeOwner[] | null): Prisma.Sql {
   if (targets === null) return Prisma.sql`true`;
   const conditions = targets.map(({ agentId, userId }) => {
     const agent = agentId === null ? Prisma.sql`true` : Prisma.sql`o.agent_id = ${agentId}::uuid`;
     const user = userId === null ? Prisma.sql`true` : Prisma.sql`o.user_id = ${userId}::uuid`;
     return Prisma.sql`(${agent} AND ${user})`;
   });
-  return Prisma.sql`s.scope_id IN (SELECT o.id FROM scope o WHERE o.tenant_id = ${unit.tenantId}::uuid AND (${Prisma.join(conditions, ' OR ')}))`;
+  return Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
 }

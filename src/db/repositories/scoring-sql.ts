@@ -60,10 +60,11 @@ export interface ScoringMeans {
 /**
  * The facts of `fact_salience s` that `where` lets through, scored by the profile: the SQL twin of `encodeImportance`
  * (src/salience/encode.ts) for facts whose inputs are stored; a test holds the two together. One row a fact, with the
- * stored values (`old_…`) beside the new ones.
+ * stored values (`old_…`) and its place in the table beside the new ones.
  *
  * Every topic is an expression of its own instead of a row: no aggregate and no join by topic, which is most of the time
- * otherwise. Each step is a lateral subquery with OFFSET 0, which keeps the planner from repeating it where it is used.
+ * otherwise. Each step is a lateral subquery with OFFSET 0, which keeps the planner from repeating it where it is used, and from
+ * comparing every fact with every vector where it has no statistics yet, as after an import.
  *
  * @param named facts that name an identity term, as found by `namesIdentity`
  */
@@ -76,10 +77,12 @@ export function scoredFacts(
   const { tenantId, modelId } = means;
   const hasVectors = profile.topics.length + profile.identity.length > 0;
   const embedding = hasVectors
-    ? Prisma.sql`LEFT JOIN fact_embedding e ON e.tenant_id = ${tenantId}::uuid AND e.model_id = ${modelId}::int AND e.fact_id = s.fact_id`
+    ? Prisma.sql`LEFT JOIN LATERAL (
+        SELECT v.embedding FROM fact_embedding v
+        WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${modelId}::int AND v.fact_id = s.fact_id OFFSET 0) e ON true`
     : Prisma.empty;
   return Prisma.sql`
-    SELECT s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
+    SELECT s.ctid AS place, s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
       s.decay_resistance AS old_resistance, s.fingerprint AS old_fingerprint, s.scored_revision AS old_revision,
       a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
       q.encoded, ${matches(profile)}, ${importanceOf(means.now, means.decay, { encoded: Prisma.sql`q.encoded`, resistance: Prisma.sql`p.decay_resistance` })} AS current

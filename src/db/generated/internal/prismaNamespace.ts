@@ -432,7 +432,8 @@ export const ModelName = {
   Job: 'Job',
   TenantStream: 'TenantStream',
   TenantBaseline: 'TenantBaseline',
-  Event: 'Event'
+  Event: 'Event',
+  EventBatch: 'EventBatch'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -448,7 +449,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event"
+    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3068,6 +3069,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    EventBatch: {
+      payload: Prisma.$EventBatchPayload<ExtArgs>
+      fields: Prisma.EventBatchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EventBatchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EventBatchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        findFirst: {
+          args: Prisma.EventBatchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EventBatchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        findMany: {
+          args: Prisma.EventBatchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>[]
+        }
+        create: {
+          args: Prisma.EventBatchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        createMany: {
+          args: Prisma.EventBatchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EventBatchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>[]
+        }
+        delete: {
+          args: Prisma.EventBatchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        update: {
+          args: Prisma.EventBatchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        deleteMany: {
+          args: Prisma.EventBatchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EventBatchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EventBatchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>[]
+        }
+        upsert: {
+          args: Prisma.EventBatchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventBatchPayload>
+        }
+        aggregate: {
+          args: Prisma.EventBatchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEventBatch>
+        }
+        groupBy: {
+          args: Prisma.EventBatchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventBatchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EventBatchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventBatchCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3669,6 +3744,25 @@ export const EventScalarFieldEnum = {
 export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
 
 
+export const EventBatchScalarFieldEnum = {
+  tenantId: 'tenantId',
+  lastSeq: 'lastSeq',
+  firstSeq: 'firstSeq',
+  type: 'type',
+  agentId: 'agentId',
+  userId: 'userId',
+  cause: 'cause',
+  actorKind: 'actorKind',
+  actorId: 'actorId',
+  occurredAt: 'occurredAt',
+  factIds: 'factIds',
+  oldValues: 'oldValues',
+  newValues: 'newValues'
+} as const
+
+export type EventBatchScalarFieldEnum = (typeof EventBatchScalarFieldEnum)[keyof typeof EventBatchScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4014,6 +4108,7 @@ export type GlobalOmitConfig = {
   tenantStream?: Prisma.TenantStreamOmit
   tenantBaseline?: Prisma.TenantBaselineOmit
   event?: Prisma.EventOmit
+  eventBatch?: Prisma.EventBatchOmit
 }
 
 /* Types for Logging */

@@ -86,7 +86,8 @@ export const ModelName = {
   Job: 'Job',
   TenantStream: 'TenantStream',
   TenantBaseline: 'TenantBaseline',
-  Event: 'Event'
+  Event: 'Event',
+  EventBatch: 'EventBatch'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -665,6 +666,25 @@ export const EventScalarFieldEnum = {
 } as const
 
 export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
+
+
+export const EventBatchScalarFieldEnum = {
+  tenantId: 'tenantId',
+  lastSeq: 'lastSeq',
+  firstSeq: 'firstSeq',
+  type: 'type',
+  agentId: 'agentId',
+  userId: 'userId',
+  cause: 'cause',
+  actorKind: 'actorKind',
+  actorId: 'actorId',
+  occurredAt: 'occurredAt',
+  factIds: 'factIds',
+  oldValues: 'oldValues',
+  newValues: 'newValues'
+} as const
+
+export type EventBatchScalarFieldEnum = (typeof EventBatchScalarFieldEnum)[keyof typeof EventBatchScalarFieldEnum]
 
 
 export const SortOrder = {
