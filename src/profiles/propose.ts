@@ -88,12 +88,7 @@ export async function proposeProfile(
   const values = withChanges(storedValues, input);
   const placed = placeEntries(before, values);
   const { after, added } = placed;
-  const vectors = await embedTopics(
-    deps,
-    input,
-    after,
-    new Set([...unembedded, ...added.map(({ id }) => id)]),
-  );
+  const vectors = await embedTopics(deps, input, after, new Set(added.map(({ id }) => id)), unembedded);
   const hierarchy = hierarchyOf(owner, tenant, after);
   return {
     owner,

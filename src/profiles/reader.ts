@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type HeldProfile, readTenantProfiles, type ScopeOwner, type Unit } from '../db/index.js';
-import { type EmbeddingProvider, LruCache } from '../embedding/index.js';
+import { LruCache } from '../embedding/index.js';
 import {
   type EffectiveProfile,
   type MergePolicy,
@@ -38,15 +38,18 @@ export interface ProfileReader {
 const HELD_PROFILES = 2_000;
 const HELD_MERGES = 2_000;
 
-/** @param deps the provider's model and calibration are part of every fingerprint */
-export function createProfileReader(deps: {
-  readonly embedding: Pick<EmbeddingProvider, 'model' | 'similarity'>;
-}): ProfileReader {
+/** What of an embedding provider is part of every fingerprint. */
+interface Encoder {
+  readonly model: string;
+  similarity(cosine: number): number;
+}
+
+export function createProfileReader(deps: { readonly embedding: Encoder }): ProfileReader {
   return new Reader({ model: deps.embedding.model, calibration: calibrationOf(deps.embedding) });
 }
 
 /** Names a calibration by what it does, so that no version has to be remembered when its knots change. */
-export function calibrationOf(embedding: Pick<EmbeddingProvider, 'similarity'>): string {
+export function calibrationOf(embedding: Pick<Encoder, 'similarity'>): string {
   const values = Array.from({ length: 101 }, (_, hundredths) => embedding.similarity(hundredths / 100));
   return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }

@@ -43,8 +43,8 @@ export interface SavedProfile {
 
 type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'jobs' | 'now'>;
 
-/** How often a change is made anew on top of another one that came in between. */
-const ATTEMPTS = 3;
+/** How often a change is made anew on top of another one that came in between; each time somebody's was saved. */
+const ATTEMPTS = 10;
 
 /**
  * Changes a profile (SPEC §5): a field left out stays, null unsets, lists replace. Saving what is already so changes
