@@ -43,7 +43,10 @@ const RENEWAL_MS = LEASE_MS / 3;
 /** A round ends with the window that reaches this many facts: they are compared and stored in one transaction. */
 const ROUND_FACTS = 200;
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'feed' | 'log' | 'now'>;
+type Deps = Pick<
+  Services,
+  'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'feed' | 'log' | 'now' | 'profiles'
+>;
 
 /**
  * Mines a session's new messages, a round of them: claim, read, gate and extract outside of any transaction, then apply

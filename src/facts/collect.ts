@@ -2,7 +2,7 @@ import type { FactEntities, NewFact, Retirement, SalienceValues, ScopeOwner } fr
 import type { ImportanceCause, NewEvent } from '../events/index.js';
 import type { DecayVariant } from '../salience/index.js';
 import type { DraftRefusal } from './draft.js';
-import { newFact, renewed, validFromOf } from './fact-rows.js';
+import { newFact, renewed, type ScoredBy, validFromOf } from './fact-rows.js';
 import type { Decision, PlacedFact } from './plan.js';
 
 /** What became of one statement, in the order given. */
@@ -23,11 +23,18 @@ export interface Collected {
   readonly recalled: { scopeId: number; textHash: Uint8Array }[];
 }
 
-/** Turns decisions into rows and events; `variant` is how fast the tenant's facts fade. */
+/** By what facts are scored and fade. */
+export interface CollectBy {
+  readonly profileOf: (fact: PlacedFact) => ScoredBy;
+  /** How fast the tenant's facts fade. */
+  readonly variant: DecayVariant;
+}
+
+/** Turns decisions into rows and events. */
 export function collect(
   placed: readonly PlacedFact[],
   decisions: readonly Decision[],
-  variant: DecayVariant,
+  by: CollectBy,
   now: Date,
 ): Collected {
   const all: Collected = {
@@ -42,7 +49,7 @@ export function collect(
   };
   placed.forEach((fact, place) => {
     const decision = decisions[place] as Decision;
-    const outcome = apply(all, fact, decision, variant, now);
+    const outcome = apply(all, fact, decision, by, now);
     all.outcomes.push(outcome);
     if (outcome.outcome === 'REFUSED') return;
     const { draft } = fact.prepared;
@@ -55,13 +62,7 @@ export function collect(
   return all;
 }
 
-function apply(
-  all: Collected,
-  fact: PlacedFact,
-  decision: Decision,
-  variant: DecayVariant,
-  now: Date,
-): WriteOutcome {
+function apply(all: Collected, fact: PlacedFact, decision: Decision, by: CollectBy, now: Date): WriteOutcome {
   const { draft } = fact.prepared;
   const owner = { agentId: draft.agentId, userId: draft.userId };
   switch (decision.outcome) {
@@ -75,7 +76,7 @@ function apply(
         : (first as WriteOutcome);
     }
     case 'REAFFIRM': {
-      const salience = renewed(fact, decision.scored, variant, now);
+      const salience = renewed(fact, decision.scored, by.profileOf(fact), by.variant, now);
       const { factId } = decision;
       all.reaffirmed.push({ factId, salience });
       all.events.push({ type: 'FACT_REAFFIRMED', ...owner, subjectId: factId, factId });
@@ -86,7 +87,7 @@ function apply(
       return { outcome: 'REAFFIRMED', factId };
     }
     case 'ADD': {
-      const added = newFact(fact, decision.scored, now);
+      const added = newFact(fact, decision.scored, by.profileOf(fact), now);
       all.added.push(added);
       all.graph.push({
         factId: added.id,

@@ -17,7 +17,7 @@ import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
 import { type FactTarget, findTarget, lockTarget, requireLive } from './target.js';
 import { writeFacts } from './write-facts.js';
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
 
 export interface ReplaceInput {
   readonly target: FactTarget;

@@ -1,15 +1,20 @@
 import type { NewFact, SalienceValues, ScopeChange } from '../db/index.js';
 import { newId, shortIdOf } from '../ids.js';
+import type { ScopeProfile } from '../profiles/index.js';
 import {
   currentImportance,
   type DecayVariant,
   decay,
   FLASHBULB_TIER,
   hoursUnseen,
+  type MatchedTopic,
   type ScoredCandidate,
 } from '../salience/index.js';
 import type { PreparedFact } from './draft.js';
 import type { PlacedFact } from './plan.js';
+
+/** The profile that facts are scored with, as they remember it. */
+export type ScoredBy = Pick<ScopeProfile, 'fingerprint' | 'revision'>;
 
 /** Since when a draft holds in the world: as stated, else since it was said (SPEC §1). */
 export function validFromOf(draft: PreparedFact['draft']): Date {
@@ -17,7 +22,7 @@ export function validFromOf(draft: PreparedFact['draft']): Date {
 }
 
 /** The rows of a fact that is new. */
-export function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): NewFact {
+export function newFact(fact: PlacedFact, scored: ScoredCandidate, by: ScoredBy, now: Date): NewFact {
   const { prepared, scopeId } = fact;
   const { draft } = prepared;
   const id = newId();
@@ -54,7 +59,7 @@ export function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): N
     validTo: draft.validTo ?? null,
     recordedAt: now,
     embedding: prepared.embedding,
-    salience: valuesOf(scored, { current, pinned, lastSeenAt: draft.saidAt }),
+    salience: valuesOf(scored, by, { current, pinned, lastSeenAt: draft.saidAt }),
   };
 }
 
@@ -62,6 +67,7 @@ export function newFact(fact: PlacedFact, scored: ScoredCandidate, now: Date): N
 export function renewed(
   fact: PlacedFact,
   scored: ScoredCandidate,
+  by: ScoredBy,
   variant: DecayVariant,
   now: Date,
 ): SalienceValues {
@@ -82,11 +88,12 @@ export function renewed(
     pinned,
     flashbulb: stored.flashbulb,
   });
-  return valuesOf(scored, { current, pinned, lastSeenAt });
+  return valuesOf(scored, by, { current, pinned, lastSeenAt });
 }
 
 function valuesOf(
   scored: ScoredCandidate,
+  by: ScoredBy,
   state: { current: number; pinned: boolean; lastSeenAt: Date },
 ): SalienceValues {
   const { inputs, breakdown } = scored;
@@ -114,6 +121,20 @@ function valuesOf(
     valenceFactor: breakdown.valenceFactor,
     selfRelevanceFactor: breakdown.selfRelevanceFactor,
     decayResistance: breakdown.decayResistance,
+    fingerprint: by.fingerprint,
+    scoredRevision: by.revision,
+    ...matchesOf(breakdown.matchedTopics),
+  };
+}
+
+/** The topics that matched as a fact keeps them. */
+function matchesOf(
+  matched: readonly MatchedTopic[],
+): Pick<SalienceValues, 'matchedTopics' | 'matchedSimilarities'> {
+  if (matched.length === 0) return { matchedTopics: null, matchedSimilarities: null };
+  return {
+    matchedTopics: matched.map(({ ref }) => ref.number),
+    matchedSimilarities: matched.map(({ similarity }) => similarity),
   };
 }
 

@@ -2,7 +2,7 @@ import type { LookupCandidate, LookupResult, SalienceRecord, ScopeFigures } from
 import { cosineOfDistance } from '../embedding/index.js';
 import {
   type EncodeInputs,
-  NEUTRAL_PROFILE,
+  type EncodeProfile,
   type Observation,
   type ScoredCandidate,
   type SequenceCandidate,
@@ -16,7 +16,7 @@ import type { DraftRefusal, PreparedFact } from './draft.js';
 export interface PlacedFact {
   readonly prepared: PreparedFact;
   readonly scopeId: number;
-  readonly found: Pick<LookupResult, 'nearest' | 'forgotten'>;
+  readonly found: Pick<LookupResult, 'nearest' | 'forgotten' | 'cosines'>;
   /** The live fact that says the same. */
   readonly duplicate: LookupCandidate | null;
   /** What it replaces; null where that is not live, not of this scope, or where it replaces nothing. */
@@ -63,12 +63,14 @@ const HOUR_MS = 3_600_000;
  * Decides what a write does, statement by statement in the order given, each seeing the ones before it: repeat,
  * refuse or add; and scores them (SPEC §2.4, §2.5, §4). Pure: everything read from the database is in the arguments.
  *
+ * @param profileOf the effective profile as a statement meets it; where it repeats a fact, as that fact does
  * @param similarity the model's calibration: cosine to similarity (SPEC §3)
  * @param userProfileLimit characters of live USER_PROFILE facts that a scope may hold
  */
 export function planWrite(
   facts: readonly PlacedFact[],
   figures: { readonly scopes: readonly ScopeFigures[]; readonly tenantBaseline: ScopeFigures['baseline'] },
+  profileOf: (fact: PlacedFact) => EncodeProfile,
   similarity: (cosine: number) => number,
   userProfileLimit: number,
 ): Plan {
@@ -105,7 +107,7 @@ export function planWrite(
     accepted.add(fact, place);
     if (fact.replaced) replaced.add(fact.replaced.id);
     const inScope = candidates.get(scopeId) ?? [];
-    inScope.push({ place, candidate: { ...candidate, profile: NEUTRAL_PROFILE, hints: prepared.hints } });
+    inScope.push({ place, candidate: { ...candidate, profile: profileOf(fact), hints: prepared.hints } });
     candidates.set(scopeId, inScope);
     if (duplicate) return;
     if (prepared.draft.kind === 'USER_PROFILE') {

@@ -55,7 +55,7 @@ export interface RememberInput {
 /** Most source messages of one statement. */
 const MAX_SOURCES = 50;
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
 
 /**
  * Stores one fact on a caller's word, or reaffirms the live one that says the same (SPEC §2.4).

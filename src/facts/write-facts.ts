@@ -13,6 +13,7 @@ import {
 } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
 import type { NewEvent } from '../events/index.js';
+import type { ScopeProfile } from '../profiles/index.js';
 import type { Services } from '../services.js';
 import { decayVariantOf, type TenantContext, userProfileBudget } from '../tenancy/index.js';
 import { countCharacters } from '../text/index.js';
@@ -20,6 +21,7 @@ import { collect, type WriteOutcome } from './collect.js';
 import type { PreparedFact } from './draft.js';
 import { scopeChanges } from './fact-rows.js';
 import { type PlacedFact, placeFact, planWrite, type ReplacedFact } from './plan.js';
+import { profileOfStatement, topicIdsOf } from './scope-profiles.js';
 
 export interface WriteResult {
   readonly outcomes: readonly WriteOutcome[];
@@ -27,7 +29,7 @@ export interface WriteResult {
   readonly events: readonly NewEvent[];
 }
 
-type Deps = Pick<Services, 'embedding' | 'embeddingModelId' | 'log'>;
+type Deps = Pick<Services, 'embedding' | 'embeddingModelId' | 'log' | 'profiles'>;
 
 /**
  * The one way by which facts enter the store: `remember`, replacements and extraction all come here (SPEC §2.4). In
@@ -46,6 +48,7 @@ export async function writeFacts(
   if (facts.length === 0) return { outcomes: [], events: [] };
   const scopes = await lockScopesOf(unit, facts, now);
   const scopeIdOf = (prepared: PreparedFact) => scopes.get(ownerKey(prepared.draft)) as number;
+  const profiles = await profilesOf(unit, deps, scopes, facts);
   const targets = await liveTargets(unit, facts, now);
   const found = await lookUpFacts(
     unit,
@@ -59,6 +62,7 @@ export async function writeFacts(
     })),
     deps.embeddingModelId,
     now,
+    new Map([...profiles].map(([scopeId, { effective }]) => [scopeId, topicIdsOf(effective)])),
   );
   const placed = facts.map((prepared, place): PlacedFact => {
     const result = found.results[place];
@@ -67,14 +71,22 @@ export async function writeFacts(
     const replaced = target?.scopeId === scopeIdOf(prepared) ? target : null;
     return placeFact(prepared, scopeIdOf(prepared), result, replaced);
   });
+  const { similarity } = deps.embedding;
+  const profileOf = ({ scopeId }: PlacedFact) => profiles.get(scopeId) as ScopeProfile;
   const plan = planWrite(
     placed,
     found,
-    (cosine) => deps.embedding.similarity(cosine),
+    (fact) => profileOfStatement(profileOf(fact), fact, similarity),
+    similarity,
     userProfileBudget(tenant.settings),
   );
 
-  const written = collect(placed, plan.decisions, decayVariantOf(tenant.settings), now);
+  const written = collect(
+    placed,
+    plan.decisions,
+    { profileOf, variant: decayVariantOf(tenant.settings) },
+    now,
+  );
   await writeFactRows(unit, {
     ...written,
     changes: scopeChanges(written.added, plan.baselines),
@@ -92,6 +104,23 @@ export async function writeFacts(
     ),
   );
   return { outcomes: written.outcomes, events: written.events };
+}
+
+/** The effective profile of each scope, read under its lock: a rescoring that passed it cannot have missed the change. */
+async function profilesOf(
+  unit: Unit,
+  { profiles }: Deps,
+  scopes: ReadonlyMap<string, number>,
+  facts: readonly PreparedFact[],
+): Promise<ReadonlyMap<number, ScopeProfile>> {
+  const owners = new Map(
+    facts.map(({ draft }) => [
+      scopes.get(ownerKey(draft)) as number,
+      { agentId: draft.agentId, userId: draft.userId },
+    ]),
+  );
+  const read = await profiles.effectiveOf(unit, [...owners.values()]);
+  return new Map([...owners.keys()].map((scopeId, place) => [scopeId, read[place] as ScopeProfile]));
 }
 
 async function lockScopesOf(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type PlacedFact, planWrite } from '../../src/facts/plan.js';
-import { resolveHints } from '../../src/salience/index.js';
+import { NEUTRAL_PROFILE, resolveHints } from '../../src/salience/index.js';
 
 const SAID = new Date('2026-06-01T12:00:00Z');
 const FIGURES = { scopes: [], tenantBaseline: { n: 0, mean: 0, m2: 0 } };
@@ -32,14 +32,20 @@ function placed(text: string, onRead = () => {}): PlacedFact {
   return {
     prepared,
     scopeId: 1,
-    found: { nearest: null, forgotten: false },
+    found: { nearest: null, forgotten: false, cosines: {} },
     duplicate: null,
     replaced: null,
   };
 }
 
 function outcomesOf(facts: PlacedFact[]) {
-  return planWrite(facts, FIGURES, (cosine) => cosine, 1_375).decisions;
+  return planWrite(
+    facts,
+    FIGURES,
+    () => NEUTRAL_PROFILE,
+    (cosine) => cosine,
+    1_375,
+  ).decisions;
 }
 
 describe('the statements of one write', () => {

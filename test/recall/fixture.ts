@@ -295,6 +295,10 @@ function newFact(unit: Unit, spec: FactSpec, scopeId: number, embedding: Float32
       valenceFactor: 1,
       selfRelevanceFactor: 1,
       decayResistance: 1,
+      fingerprint: null,
+      scoredRevision: 0,
+      matchedTopics: null,
+      matchedSimilarities: null,
     },
   };
 }

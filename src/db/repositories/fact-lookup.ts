@@ -20,7 +20,12 @@ export type LookupCandidate = SalienceRecord &
   Pick<FactRecord, 'id' | 'text' | 'recordedAt' | 'validFrom'> & {
     /** Whether the texts are equal after normalisation; otherwise they are merely alike. */
     readonly exact: boolean;
+    /** Cosine of its vector with each topic that was asked for; empty where it has none. */
+    readonly cosines: Cosines;
   };
+
+/** Cosines with topics, by the topic's id. */
+export type Cosines = Readonly<Record<string, number>>;
 
 /** What a scope holds of a statement already. */
 export interface LookupResult {
@@ -29,6 +34,8 @@ export interface LookupResult {
   /** The nearest live fact: L2 distance of unit vectors, 0–2, and when it was last seen. */
   readonly nearest: { readonly distance: number; readonly lastSeenAt: Date } | null;
   readonly forgotten: boolean;
+  /** Cosine of the statement with each topic that was asked for its scope; empty where it has no vector. */
+  readonly cosines: Cosines;
 }
 
 /** What a write needs to know before it decides anything. */
@@ -59,6 +66,8 @@ type Row = { [K in keyof SalienceRecord]: SalienceRecord[K] | null } & {
   readonly nearestDistance: number | null;
   readonly nearestSeenAt: Date | null;
   readonly forgotten: boolean;
+  readonly cosines: Cosines | null;
+  readonly candidateCosines: Cosines | null;
   readonly scopes: (Baseline & { scopeId: number; characters: number })[];
   readonly tenantBaseline: Baseline;
 };
@@ -67,13 +76,18 @@ type Row = { [K in keyof SalienceRecord]: SalienceRecord[K] | null } & {
  * Looks up statements under their scopes' locks: what they repeat (SPEC §2.4), how near their neighbours are (§4.1),
  * and the figures of their scopes: baselines, and the characters of their live USER_PROFILE facts (§2.5).
  * One statement for any number of drafts.
+ *
+ * @param topics ids of the topics and identity terms of each scope: how close the statements are to them is measured
+ *   here, on the vectors as they are stored, so that a rescoring finds the same
  */
 export async function lookUpFacts(
   unit: Unit,
   drafts: readonly LookupDraft[],
   modelId: number,
   now: Date,
+  topics: ReadonlyMap<number, readonly string[]> = new Map(),
 ): Promise<Lookup> {
+  const wanted = [...topics].flatMap(([scopeId, ids]) => ids.map((id) => ({ scopeId, id })));
   const input = drafts.map((draft, place) => ({
     place,
     scopeId: draft.scopeId,
@@ -143,9 +157,20 @@ export async function lookUpFacts(
         WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = o.scope_id AND f.kind = 'USER_PROFILE'
           AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)) p ON true
     )
+    , topic AS MATERIALIZED (
+      SELECT w."scopeId", w.id, e.embedding
+      FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS w("scopeId" int, id uuid)
+      JOIN profile_topic_embedding e
+        ON e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.topic_id = w.id
+    )
     SELECT d.place, c.id, c.exact, f.text, f.recorded_at AS "recordedAt", f.valid_from AS "validFrom", n.distance AS "nearestDistance",
            n.last_seen_at AS "nearestSeenAt", (t.tenant_id IS NOT NULL) AS forgotten,
            ${SALIENCE_COLUMNS},
+           (SELECT jsonb_object_agg(t.id, -(t.embedding <#> d.embedding)) FROM topic t
+            WHERE t."scopeId" = d."scopeId" AND d.embedding IS NOT NULL) AS cosines,
+           (SELECT jsonb_object_agg(t.id, -(t.embedding <#> e.embedding)) FROM topic t
+            JOIN fact_embedding e ON e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.fact_id = c.id
+            WHERE t."scopeId" = d."scopeId") AS "candidateCosines",
            figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', w.m2) AS "tenantBaseline"
     FROM draft d
     CROSS JOIN figures
@@ -175,13 +200,21 @@ function resultOf(unit: Unit, rows: readonly Row[], place: number): LookupResult
     candidates: own.flatMap((row) =>
       row.id === null || row.text === null
         ? []
-        : [{ ...row, id: row.id, text: unit.content.open(row.text) } as LookupCandidate],
+        : [
+            {
+              ...row,
+              id: row.id,
+              text: unit.content.open(row.text),
+              cosines: row.candidateCosines ?? {},
+            } as LookupCandidate,
+          ],
     ),
     nearest:
       first.nearestDistance === null || first.nearestSeenAt === null
         ? null
         : { distance: first.nearestDistance, lastSeenAt: first.nearestSeenAt },
     forgotten: first.forgotten,
+    cosines: first.cosines ?? {},
   };
 }
 

@@ -59,6 +59,12 @@ export interface SalienceValues {
   readonly valenceFactor: number;
   readonly selfRelevanceFactor: number;
   readonly decayResistance: number;
+  /** Of the profile it was scored with, 32 hexadecimal digits, and the tenant's revision then (SPEC §5.1, §7). */
+  readonly fingerprint: string | null;
+  readonly scoredRevision: number;
+  /** The topics that matched, by their number, and how similar they were, in the same order; null: none did. */
+  readonly matchedTopics: readonly number[] | null;
+  readonly matchedSimilarities: readonly number[] | null;
 }
 
 /** The hot numbers of a fact: see SPEC §4 and §6. */
@@ -78,7 +84,9 @@ export const SALIENCE_COLUMNS = Prisma.sql`
   s.interest, s.challenge, s.urgency, s.valence, s.valence_source AS "valenceSource", s.arousal,
   s.arousal_source AS "arousalSource", s.z, s.spatial_z AS "spatialZ", s.temporal_z AS "temporalZ", s.base,
   s.topic_boost AS "topicBoost", s.valence_factor AS "valenceFactor",
-  s.self_relevance_factor AS "selfRelevanceFactor", s.decay_resistance AS "decayResistance"`;
+  s.self_relevance_factor AS "selfRelevanceFactor", s.decay_resistance AS "decayResistance",
+  encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
+  s.matched_topics AS "matchedTopics", s.matched_similarities AS "matchedSimilarities"`;
 
 /** The columns that {@link FactRow} names; for `SELECT ${FACT_COLUMNS} FROM fact f JOIN fact_salience s …`. */
 export const FACT_COLUMNS = Prisma.sql`

@@ -91,7 +91,8 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
         "baselineMean" float8, "baselineSigma" float8, "baselineOrigin" text, interest float8, challenge float8,
         urgency float8, "urgencySource" text, valence float8, "valenceSource" text, arousal float8, "arousalSource" text,
         z float8, "spatialZ" float8, "temporalZ" float8, base float8, "topicBoost" float8, "valenceFactor" float8,
-        "selfRelevanceFactor" float8, "decayResistance" float8)
+        "selfRelevanceFactor" float8, "decayResistance" float8, fingerprint text, "scoredRevision" int,
+        "matchedTopics" int[], "matchedSimilarities" real[])
     ), added AS (
       INSERT INTO fact (tenant_id, id, short_id, scope_id, agent_id, user_id, kind, tier, text, text_hash, characters, terms,
                         subject, predicate, object, metadata, confidence, extractor, session_id, run_id, valid_from,
@@ -105,12 +106,14 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
                                  recorded_at, model_id, distance, nearest_similarity, gap_hours, baseline_n, baseline_mean,
                                  baseline_sigma, baseline_origin, interest, challenge, urgency, urgency_source, valence,
                                  valence_source, arousal, arousal_source, z, spatial_z, temporal_z, base, topic_boost,
-                                 valence_factor, self_relevance_factor, decay_resistance)
+                                 valence_factor, self_relevance_factor, decay_resistance, fingerprint, scored_revision,
+                                 matched_topics, matched_similarities)
       SELECT ${unit.tenantId}::uuid, id, "scopeId", encoded, current, current, pinned, flashbulb, "lastSeenAt",
              "recordedAt", ${write.modelId}::int, distance, "nearestSimilarity", "gapHours", "baselineN", "baselineMean",
              "baselineSigma", "baselineOrigin", interest, challenge, urgency, "urgencySource", valence,
              "valenceSource", arousal, "arousalSource", z, "spatialZ", "temporalZ", base, "topicBoost",
-             "valenceFactor", "selfRelevanceFactor", "decayResistance"
+             "valenceFactor", "selfRelevanceFactor", "decayResistance", decode(fingerprint, 'hex'), "scoredRevision",
+             "matchedTopics", "matchedSimilarities"
       FROM input
     ), embedded AS (
       INSERT INTO fact_embedding (tenant_id, model_id, fact_id, scope_id, embedding, signature)
@@ -131,13 +134,16 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
           valence = r.valence, valence_source = r."valenceSource", arousal = r.arousal, arousal_source = r."arousalSource",
           z = r.z, spatial_z = r."spatialZ", temporal_z = r."temporalZ", base = r.base, topic_boost = r."topicBoost",
           valence_factor = r."valenceFactor", self_relevance_factor = r."selfRelevanceFactor",
-          decay_resistance = r."decayResistance"
+          decay_resistance = r."decayResistance", fingerprint = decode(r.fingerprint, 'hex'),
+          scored_revision = r."scoredRevision", matched_topics = r."matchedTopics",
+          matched_similarities = r."matchedSimilarities"
       FROM jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb) AS r(
         "factId" uuid, encoded float8, current float8, pinned boolean, "lastSeenAt" timestamptz, distance float8,
         "nearestSimilarity" float8, "gapHours" float8, "baselineN" int, "baselineMean" float8, "baselineSigma" float8,
         "baselineOrigin" text, interest float8, challenge float8, urgency float8, "urgencySource" text, valence float8,
         "valenceSource" text, arousal float8, "arousalSource" text, z float8, "spatialZ" float8, "temporalZ" float8,
-        base float8, "topicBoost" float8, "valenceFactor" float8, "selfRelevanceFactor" float8, "decayResistance" float8)
+        base float8, "topicBoost" float8, "valenceFactor" float8, "selfRelevanceFactor" float8, "decayResistance" float8,
+        fingerprint text, "scoredRevision" int, "matchedTopics" int[], "matchedSimilarities" real[])
       WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = r."factId"
     ), sourced AS (
       INSERT INTO fact_source (tenant_id, fact_id, message_id, added_at)
