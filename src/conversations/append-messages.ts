@@ -97,9 +97,9 @@ async function keepMessages(
   now: Date,
 ): Promise<Appended> {
   const prepared = await prepareMessages(deps, actor.tenant, checkMessages(input.messages));
-  return retryOnSameKey(() =>
+  return retryOnSameKey((again) =>
     inTenant(deps.db, actor.tenant, (unit) =>
-      once(unit, key, now, async () => {
+      once(unit, key, now, again, async () => {
         const reply = await append(unit, deps, actor, input, prepared, now);
         return { reply, finish: () => audit(unit, actor, 'appendMessages', [reply.sessionId], now) };
       }),

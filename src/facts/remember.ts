@@ -72,10 +72,10 @@ export async function remember(
   if (repeated) return inTenant(deps.db, actor.tenant, (unit) => factOf(unit, repeated));
   checkRanges(input, now);
   const prepared = await prepareOne(deps, actor, draftOf(actor, input, now), 'REMEMBER');
-  return storeOne(deps, actor, prepared, 'REMEMBER', () =>
+  return storeOne(deps, actor, prepared, 'REMEMBER', (again) =>
     inTenant(deps.db, actor.tenant, async (unit) => {
       let stored: { fact: FactRecord; reaffirmed: boolean } | null = null;
-      const reply = await once<Remembered>(unit, key, now, async () => {
+      const reply = await once<Remembered>(unit, key, now, again, async () => {
         await checkSources(unit, actor, input);
         const result = await writeFacts(unit, deps, actor.tenant, [prepared], now);
         const outcome = result.outcomes[0];
@@ -183,7 +183,7 @@ export async function storeOne<T>(
   actor: TenantActor,
   prepared: PreparedFact,
   path: RefusalPath,
-  run: () => Promise<T>,
+  run: (again: boolean) => Promise<T>,
 ): Promise<T> {
   try {
     const result = await retryOnSameKey(run);

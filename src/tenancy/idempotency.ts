@@ -54,7 +54,9 @@ async function earlierReply<Reply>(unit: Unit, key: IdempotencyKey): Promise<Rep
 }
 
 /**
- * Answers a repeated request as the first time, without doing it again.
+ * Answers a repeated request as the first time, without doing it again. Whoever calls it has asked `repeatedReply`
+ * before; only when the transaction is run again does it look once more.
+ * @param again from `retryOnSameKey`
  * @param work does it; its ids are kept with the key, in the same transaction, before `finish` appends the events
  * @throws ConflictError when the key was used for another request
  */
@@ -62,9 +64,10 @@ export async function once<Reply extends Record<string, unknown>>(
   unit: Unit,
   key: IdempotencyKey | null,
   at: Date,
+  again: boolean,
   work: () => Promise<{ reply: Reply; finish: () => Promise<void> }>,
 ): Promise<Reply> {
-  const earlier = key && (await earlierReply<Reply>(unit, key));
+  const earlier = key && again ? await earlierReply<Reply>(unit, key) : null;
   if (earlier) return earlier;
   const { reply, finish } = await work();
   if (key) await insertReply(unit, key, reply, at);
@@ -73,11 +76,11 @@ export async function once<Reply extends Record<string, unknown>>(
 }
 
 /** Runs a transaction again when the same key was used at the same time elsewhere: it then finds the other's reply. */
-export async function retryOnSameKey<T>(run: () => Promise<T>): Promise<T> {
+export async function retryOnSameKey<T>(run: (again: boolean) => Promise<T>): Promise<T> {
   try {
-    return await run();
+    return await run(false);
   } catch (error) {
     if (!violates(error, IDEMPOTENCY_CONSTRAINT)) throw error;
-    return run();
+    return run(true);
   }
 }
