@@ -144,6 +144,10 @@ async function makeTenant(
     else await test.ask({ ...credentialsOf(caller), query: '{ viewer { role } }' });
   }
   await test.send({ ...credentialsOf(admin), query: REFUSED });
+  await test.ask({
+    ...credentialsOf(admin),
+    query: 'mutation { runConsolidation { report { id } errors { message } } }',
+  });
   return {
     local,
     id: uuidOf(createTenant.tenant.id),

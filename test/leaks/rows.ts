@@ -16,7 +16,11 @@ export interface OwnedRow {
 const NODE_TYPES: Readonly<Record<string, string>> = {
   app_user: 'User',
   extraction_run: 'Extraction',
-  job: 'RescoreJob',
+};
+
+/** The node types of a table whose rows are of several, by what their column `kind` says; a row of another is none. */
+const NODE_TYPES_BY_KIND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  job: { RESCORE: 'RescoreJob', CONSOLIDATION: 'ConsolidationReport' },
 };
 
 const OWNER_KINDS: Readonly<Record<string, Owner['kind']>> = {
@@ -37,11 +41,14 @@ export async function noteRows(
   const identified = tables.filter((table) =>
     table.columns.some((column) => column.name === 'id' && column.type === 'uuid'),
   );
-  const nodeTypeOf = (table: Table) => {
+  const nodeTypesOf = (table: Table): string[] => {
+    const byKind = NODE_TYPES_BY_KIND[table.name];
+    if (byKind) return Object.values(byKind);
     const camel = table.name.replace(/(^|_)(\w)/g, (_whole, _gap, letter: string) => letter.toUpperCase());
-    return [NODE_TYPES[table.name], camel].find((name) => name && nodeTypes.includes(name)) ?? null;
+    const name = [NODE_TYPES[table.name], camel].find((one) => one && nodeTypes.includes(one));
+    return name ? [name] : [];
   };
-  const missing = nodeTypes.filter((type) => !identified.some((table) => nodeTypeOf(table) === type));
+  const missing = nodeTypes.filter((type) => !identified.some((table) => nodeTypesOf(table).includes(type)));
   if (missing.length > 0) {
     throw new Error(
       `No table holds the rows of ${missing.join(', ')}: add their tables to NODE_TYPES in test/leaks/rows.ts`,
@@ -57,14 +64,16 @@ export async function noteRows(
       for (const { agent, user } of owners) {
         const condition = conditionOf(tables, table, tenant, agent, user);
         if (condition === null) continue;
-        const { rows: found } = await client.query<{ id: string }>(
-          `SELECT id FROM "${table.name}" WHERE ${tenantColumn(table)} = $1 AND ${condition}`,
+        const byKind = NODE_TYPES_BY_KIND[table.name];
+        const { rows: found } = await client.query<{ id: string; kind: string | null }>(
+          `SELECT id, ${byKind ? 'kind' : 'NULL::text AS kind'} FROM "${table.name}" WHERE ${tenantColumn(table)} = $1 AND ${condition}`,
           [tenant.id],
         );
-        for (const { id } of found) {
+        for (const { id, kind: rowKind } of found) {
           const owner: Owner = { tenant: tenant.local, kind: kind ?? 'MEMORY', agent, user };
+          const nodeType = byKind ? (byKind[rowKind ?? ''] ?? null) : (nodeTypesOf(table)[0] ?? null);
           markers.id(id, owner);
-          rows.push({ table: table.name, nodeType: nodeTypeOf(table), uuid: id, owner });
+          rows.push({ table: table.name, nodeType, uuid: id, owner });
         }
       }
     }

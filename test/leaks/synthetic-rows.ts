@@ -86,6 +86,9 @@ function sqlValue(table: Table, column: Column, tenantId: string): string {
       return `B'01'`;
     case 'uuid[]':
     case 'text[]':
+    case 'integer[]':
+    case 'real[]':
+    case 'double precision[]':
       return `'{}'`;
     default:
       if (column.type.startsWith('timestamp')) return `'2026-01-01T00:00:00Z'`;
