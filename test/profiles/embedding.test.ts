@@ -5,8 +5,8 @@ import {
   EmbeddingError,
   type EmbeddingProvider,
 } from '../../src/embedding/index.js';
+import { superuserClient } from '../leaks/superuser.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { type Owner, profileCallers, uuidOf } from './support.js';
 
 // It is only that the machine may be busy.
@@ -52,7 +52,7 @@ let tenant: TestTenant;
 beforeAll(async () => {
   encoder = new Encoder(await createEmbeddingProvider({ kind: 'fake' }));
   salient = await testApp({ embedding: encoder });
-  client = await ownerClient();
+  client = await superuserClient();
   tenant = await salient.tenant();
 });
 afterAll(async () => {

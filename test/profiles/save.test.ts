@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { superuserClient } from '../leaks/superuser.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 import { type Owner, type ProfileCaller, profileCallers, setPolicy, uuidOf } from './support.js';
 
 // It is only that the machine may be busy.
@@ -48,7 +48,7 @@ let salient: TestApp;
 let client: pg.Client;
 beforeAll(async () => {
   salient = await testApp();
-  client = await ownerClient();
+  client = await superuserClient();
 });
 afterAll(async () => {
   await client?.end();
