@@ -3,7 +3,13 @@ import { type Database, openDatabase, registerEmbeddingModel } from './db/index.
 import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/index.js';
 import { createEventFeed } from './events/index.js';
 import { createRulesExtractor, type Extractor } from './extraction/index.js';
-import { createConsolidator, createJobRunner, startEventRetention } from './jobs/index.js';
+import {
+  createConsolidator,
+  createJobRunner,
+  createRescoreRunner,
+  type RescoreTiming,
+  startEventRetention,
+} from './jobs/index.js';
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createProfileReader } from './profiles/index.js';
@@ -28,6 +34,8 @@ export interface AppParts {
   readonly extractor?: Extractor;
   readonly log?: Logger;
   readonly now?: () => Date;
+  /** How long rescoring waits, and how many facts it does at a time; its defaults when left out. */
+  readonly rescoring?: Partial<RescoreTiming>;
   /** Whether it looks for work that other processes left behind; true when left out. */
   readonly takesUpWork?: boolean;
 }
@@ -63,6 +71,9 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const learner = keep(createLearner({ db, feed, log, now }));
     const consolidator = keep(createConsolidator({ db, feed, log, now }));
     const profiles = createProfileReader({ embedding });
+    const rescorer = keep(
+      createRescoreRunner({ db, embedding, embeddingModelId, feed, log, now, profiles }, parts.rescoring),
+    );
     const base = {
       config,
       consolidator,
@@ -75,6 +86,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       log,
       now,
       profiles,
+      rescorer,
     };
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
@@ -84,6 +96,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     if (parts.takesUpWork ?? true) {
       jobs.start();
       consolidator.start();
+      rescorer.start();
     }
     return {
       services,

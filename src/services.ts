@@ -3,7 +3,7 @@ import type { Database } from './db/index.js';
 import type { EmbeddingProvider } from './embedding/index.js';
 import type { EventFeed } from './events/index.js';
 import type { Extractor } from './extraction/index.js';
-import type { Consolidator, JobRunner } from './jobs/index.js';
+import type { Consolidator, JobRunner, RescoreRunner } from './jobs/index.js';
 import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
 import type { ProfileReader } from './profiles/index.js';
@@ -22,6 +22,7 @@ export interface Services {
   readonly learner: Learner;
   readonly log: Logger;
   readonly profiles: ProfileReader;
+  readonly rescorer: RescoreRunner;
   /** The clock of world and knowledge time. */
   now(): Date;
 }

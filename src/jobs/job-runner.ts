@@ -29,8 +29,6 @@ export interface JobRunner extends AsyncDisposable {
    * @param wait whether to wait for the outcome, 10 s at most; without it, or after that, the status is PENDING
    */
   extract(tenant: TenantContext, sessionId: string, runId: string, wait: boolean): Promise<ExtractionOutcome>;
-  /** Tells that a rescoring of the tenant was enqueued, so that it begins at once. A hint: nothing is lost without it. */
-  wakeRescoring(tenant: TenantContext): void;
 }
 
 /** How long things take, in milliseconds. */
@@ -114,8 +112,6 @@ class Runner implements JobRunner {
       cancel();
     }
   }
-
-  wakeRescoring(_tenant: TenantContext): void {}
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);

@@ -41,7 +41,7 @@ export interface SavedProfile {
   readonly warnings: readonly string[];
 }
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'jobs' | 'now'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'rescorer'>;
 
 /** How often a change is made anew on top of another one that came in between; each time somebody's was saved. */
 const ATTEMPTS = 10;
@@ -136,7 +136,7 @@ async function save(
         store(unit, deps, actor, proposal, strategy, operation),
       );
       deps.feed.wake(actor.tenant.id);
-      if (saved.rescoreJob) deps.jobs.wakeRescoring(actor.tenant);
+      if (saved.rescoreJob) deps.rescorer.wake(actor.tenant);
       return saved;
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;

@@ -87,7 +87,7 @@ export interface UpdateTenantInput {
  * @throws ConflictError when `expectedVersion` is not the stored one
  */
 export async function updateTenant(
-  deps: Deps & Pick<Services, 'feed' | 'jobs'>,
+  deps: Deps & Pick<Services, 'feed' | 'rescorer'>,
   actor: TenantActor,
   input: UpdateTenantInput,
 ): Promise<{ tenant: TenantContext; rescoreJob: JobRow | null }> {
@@ -122,7 +122,7 @@ export async function updateTenant(
     return { tenant: changed, rescoreJob };
   });
   deps.feed.wake(result.tenant.id);
-  if (result.rescoreJob) deps.jobs.wakeRescoring(result.tenant);
+  if (result.rescoreJob) deps.rescorer.wake(result.tenant);
   return result;
 }
 

@@ -81,6 +81,32 @@ export async function rescoreFacts(
   return rows[0]!;
 }
 
+/** What a fact says, as far as self-relevance looks at it. */
+export interface FactWordsRow {
+  readonly id: string;
+  readonly text: string;
+  readonly entities: readonly string[];
+}
+
+/** The words of the selected facts. One statement. */
+export async function factWords(unit: Unit, selection: RescoreSelection): Promise<FactWordsRow[]> {
+  const rows = await unit.tx.$queryRaw<{ id: string; text: Uint8Array; entities: Uint8Array[] | null }[]>`
+    SELECT f.id, f.text, n.entities
+    FROM fact_salience s
+    CROSS JOIN LATERAL (
+      SELECT f.id, f.text FROM fact f WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.id = s.fact_id OFFSET 0) f
+    CROSS JOIN LATERAL (
+      SELECT array_agg(e.name) AS entities
+      FROM fact_entity m JOIN entity e ON e.tenant_id = m.tenant_id AND e.id = m.entity_id
+      WHERE m.tenant_id = ${unit.tenantId}::uuid AND m.fact_id = s.fact_id) n
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${selected(selection)}`;
+  return rows.map(({ id, text, entities }) => ({
+    id,
+    text: unit.content.open(text),
+    entities: (entities ?? []).map((name) => unit.content.open(name)),
+  }));
+}
+
 function fingerprintBytes({ fingerprint }: ScoringProfile): Prisma.Sql {
   return Prisma.sql`decode(${fingerprint}::text, 'hex')`;
 }

@@ -22,6 +22,13 @@ export async function lockScopes(unit: Unit, owners: readonly ScopeOwner[], at: 
   return lockExisting(unit, owners);
 }
 
+/** Takes the write locks of these scopes, in the same order as `lockScopes`. One statement. */
+export async function lockScopesById(unit: Unit, scopeIds: readonly number[]): Promise<void> {
+  await unit.tx.$executeRaw`
+    SELECT FROM scope_state WHERE tenant_id = ${unit.tenantId}::uuid AND scope_id = ANY(${[...scopeIds]}::int[])
+    ORDER BY scope_id FOR UPDATE`;
+}
+
 /**
  * The rows of `scope` s of exactly these owners. "Is none" and "is this one" are told apart here: PostgreSQL serves
  * neither `IS NOT DISTINCT FROM` nor a choice between the two by an index.
