@@ -3,6 +3,7 @@ import {
   type ConsolidationRow,
   consolidationsByIds,
   enqueueConsolidation,
+  enqueueDueConsolidation,
   findTenant,
   inTenant,
   openConsolidations,
@@ -87,7 +88,7 @@ class TimedConsolidator implements Consolidator {
 
   async run(actor: TenantActor): Promise<ConsolidationRow> {
     const { tenant } = actor;
-    const id = await this.#enqueue(tenant, actor);
+    const id = await this.#enqueue(actor);
     const deadline = Date.now() + this.timing.wait;
     await within(this.#work(tenant, id), this.timing.wait);
     for (;;) {
@@ -105,11 +106,11 @@ class TimedConsolidator implements Consolidator {
     await within(Promise.allSettled([...this.#running.values(), this.#sweeping]), this.timing.close);
   }
 
-  #enqueue(tenant: TenantContext, actor?: TenantActor): Promise<string> {
-    return inTenant(this.deps.db, tenant, async (unit) => {
+  #enqueue(actor: TenantActor): Promise<string> {
+    return inTenant(this.deps.db, actor.tenant, async (unit) => {
       const now = this.deps.now();
       const id = await enqueueConsolidation(unit, newId(), now);
-      if (actor) await audit(unit, actor, 'runConsolidation', [id], now);
+      await audit(unit, actor, 'runConsolidation', [id], now);
       return id;
     });
   }
@@ -172,7 +173,9 @@ class TimedConsolidator implements Consolidator {
     const due = await db.withPlatform((tx) => tenantsToConsolidate(tx, before, SWEEP_LIMIT));
     for (const { id } of due) {
       const tenant = await this.#tenant(id);
-      if (tenant) await this.#work(tenant, await this.#enqueue(tenant));
+      if (!tenant) continue;
+      const job = await inTenant(db, tenant, (unit) => enqueueDueConsolidation(unit, newId(), before, now()));
+      if (job !== null) await this.#work(tenant, job);
     }
   }
 

@@ -59,6 +59,31 @@ export async function enqueueConsolidation(unit: Unit, id: string, at: Date): Pr
 }
 
 /**
+ * Asks for a consolidation by itself, where the last one was before `before` and none is open. Whether it is due is
+ * looked at after the key has admitted the job: by then what another process has just finished can be seen. Three
+ * statements at most.
+ * @returns the job's id; null where another process was first
+ */
+export async function enqueueDueConsolidation(
+  unit: Unit,
+  id: string,
+  before: Date,
+  at: Date,
+): Promise<string | null> {
+  const added = await unit.tx.$executeRaw`
+    INSERT INTO job (tenant_id, id, kind, status, run_after, requested_at)
+    VALUES (${unit.tenantId}::uuid, ${id}::uuid, 'CONSOLIDATION', 'QUEUED', ${at}::timestamptz, ${at}::timestamptz)
+    ON CONFLICT (tenant_id) WHERE kind = 'CONSOLIDATION' AND status IN ('QUEUED', 'RUNNING') DO NOTHING`;
+  if (added === 0) return null;
+  const rows = await unit.tx.$queryRaw<{ due: boolean }[]>`
+    SELECT coalesce(consolidated_at, created_at) < ${before}::timestamptz AS due FROM tenant
+    WHERE id = ${unit.tenantId}::uuid`;
+  if (rows[0]?.due) return id;
+  await unit.tx.$executeRaw`DELETE FROM job WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${id}::uuid`;
+  return null;
+}
+
+/**
  * Takes an open consolidation, or keeps it, until `until`. Its row stays locked until the transaction ends, so that
  * nobody else takes it meanwhile. One statement.
  * @returns where it stands; null when it is done, or another holds it
