@@ -13,6 +13,7 @@ import {
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createProfileReader } from './profiles/index.js';
+import { rescoreStale } from './rescoring/index.js';
 import { createContext, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
 import type { Services } from './services.js';
@@ -68,12 +69,16 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     );
     const extractor = parts.extractor ?? createRulesExtractor();
     const feed = keep(createEventFeed({ db, log, now }));
-    const learner = keep(createLearner({ db, feed, log, now }));
     const consolidator = keep(createConsolidator({ db, feed, log, now }));
     const profiles = createProfileReader({ embedding });
-    const rescorer = keep(
-      createRescoreRunner({ db, embedding, embeddingModelId, feed, log, now, profiles }, parts.rescoring),
+    const scoring = { embedding, embeddingModelId, profiles };
+    const learner = keep(
+      createLearner(
+        { db, feed, log, now },
+        { rescoreStale: (unit, tenant, ids, at) => rescoreStale(unit, scoring, tenant, ids, at) },
+      ),
     );
+    const rescorer = keep(createRescoreRunner({ ...scoring, db, feed, log, now }, parts.rescoring));
     const base = {
       config,
       consolidator,

@@ -17,6 +17,7 @@ export interface Pair {
 /** What the recalls of one tenant have taught since it was last written. */
 export class Batch {
   readonly #facts = new Set<string>();
+  readonly #stale = new Set<string>();
   readonly #pairs = new Map<string, Pair>();
   #tenant: TenantContext;
   #actor: Recaller;
@@ -49,31 +50,39 @@ export class Batch {
     return [...this.#facts];
   }
 
+  /** Facts whose scores were out of date when they were recalled. */
+  get staleIds(): readonly string[] {
+    return [...this.#stale];
+  }
+
   get pairs(): readonly Pair[] {
     return [...this.#pairs.values()];
   }
 
   /** How much it is to write: facts and pairs. */
   get size(): number {
-    return this.#facts.size + this.#pairs.size;
+    return this.#facts.size + this.#stale.size + this.#pairs.size;
   }
 
   /**
    * Adds a recall.
    * @param due facts that may be reinforced
    * @param together facts that are tied to each other
+   * @param stale facts that are to be rescored
    */
   add(
     tenant: TenantContext,
     actor: Recaller,
     due: readonly string[],
     together: readonly string[],
+    stale: readonly string[],
     at: Date,
   ): void {
     this.#tenant = tenant;
     if (this.#actor.kind !== actor.kind || this.#actor.id !== actor.id) this.#actor = SYSTEM_ACTOR;
     if (at > this.#at) this.#at = at;
     for (const id of due) this.#facts.add(id);
+    for (const id of stale) this.#stale.add(id);
     for (const [first, second] of pairsOf(together)) {
       const key = first + second;
       this.#pairs.set(key, { first, second, times: (this.#pairs.get(key)?.times ?? 0) + 1 });

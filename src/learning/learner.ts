@@ -14,8 +14,9 @@ export interface Learner extends AsyncDisposable {
   /**
    * Notes that a LEARN recall has returned these facts. It never fails and waits for nothing.
    * @param factIds in rank order
+   * @param stale those of them whose scores are out of date
    */
-  note(tenant: TenantContext, actor: Recaller, factIds: readonly string[]): void;
+  note(tenant: TenantContext, actor: Recaller, factIds: readonly string[], stale?: readonly string[]): void;
   /** Writes what was noted so far, and waits until that is done; it never fails. */
   flush(): Promise<void>;
 }
@@ -60,12 +61,17 @@ class BufferedLearner implements Learner {
     private readonly options: typeof DEFAULTS & Pick<LearnerOptions, 'rescoreStale'>,
   ) {}
 
-  note(tenant: TenantContext, actor: Recaller, factIds: readonly string[]): void {
+  note(
+    tenant: TenantContext,
+    actor: Recaller,
+    factIds: readonly string[],
+    stale: readonly string[] = [],
+  ): void {
     const at = this.deps.now();
     // The database decides; where this process knows its answer, it is spared the question.
     const due = factIds.filter((id) => !this.#reinforced.has(id, at));
     const together = tiedFacts(factIds);
-    if (due.length === 0 && together.length < 2) return;
+    if (due.length === 0 && together.length < 2 && stale.length === 0) return;
     if (this.#closed || this.#size >= this.options.limit) {
       this.#dropped++;
       return;
@@ -73,7 +79,7 @@ class BufferedLearner implements Learner {
     const batch = this.#batches.get(tenant.id) ?? new Batch(tenant, actor, at);
     this.#batches.set(tenant.id, batch);
     const before = batch.size;
-    batch.add(tenant, actor, due, together, at);
+    batch.add(tenant, actor, due, together, stale, at);
     this.#size += batch.size - before;
     if (batch.size >= this.options.flushSize) void this.flush();
     else this.#wait();

@@ -36,15 +36,15 @@ export const TIE_RULES: TieRules = Object.freeze({
 
 /**
  * Rescores those of the facts whose scores are out of date, in the transaction and under the locks of their scopes,
- * before they are reinforced (SPEC §7, LAZY).
- * @returns the events to tell
+ * before they are reinforced, and tells the changes (SPEC §7, LAZY).
+ * @returns how many importances changed
  */
 export type RescoreStale = (
   unit: Unit,
+  tenant: TenantContext,
   factIds: readonly string[],
   now: Date,
-  tenant: TenantContext,
-) => Promise<readonly NewEvent[]>;
+) => Promise<number>;
 
 /**
  * Writes what recalls have taught, in one short transaction: the locks of the facts' scopes, reinforcement, ties,
@@ -56,16 +56,16 @@ export async function writeBatch(
   batch: Batch,
   rescoreStale?: RescoreStale,
 ): Promise<readonly string[]> {
-  const { tenant, actor, at, factIds, pairs } = batch;
-  const locked = new Set([...factIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
+  const { tenant, actor, at, factIds, staleIds, pairs } = batch;
+  const locked = new Set([...factIds, ...staleIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
   const { reinforced, told } = await inTenant(deps.db, tenant, async (unit) => {
     await lockScopesOfFacts(unit, [...locked]);
-    const rescored = (await rescoreStale?.(unit, factIds, at, tenant)) ?? [];
+    const rescored = staleIds.length > 0 ? await rescoreStale?.(unit, tenant, staleIds, at) : 0;
     const changes = await reinforceFacts(unit, factIds, at, reinforcementOf(tenant));
     await strengthenTies(unit, pairs, at, TIE_RULES);
-    const events = [...rescored, ...eventsOf(changes, 'RECALL')];
+    const events = eventsOf(changes, 'RECALL');
     await appendEvents(unit, events, actor, at);
-    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 };
+    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 || rescored };
   });
   if (told) deps.feed.wake(tenant.id);
   return reinforced;

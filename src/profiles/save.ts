@@ -155,11 +155,12 @@ async function store(
 ): Promise<SavedProfile> {
   const { owner, profile, after, removed, kept, added, vectors } = proposal;
   const at = deps.now();
-  const revision = await bumpSalienceRevision(unit);
+  const stale = strategy !== 'RECALL_ONLY';
+  const revision = await bumpSalienceRevision(unit, stale);
   const version = await writeProfile(unit, {
     id: profile.id,
     basedOn: profile.version,
-    staleBelow: strategy === 'RECALL_ONLY' ? null : revision,
+    staleBelow: stale ? revision : null,
     settings: after,
     removed,
     kept,

@@ -6,12 +6,15 @@ import {
   type SearchContext,
   searchCandidates,
   searchContext,
+  type Unit,
 } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
+import type { ScopeProfile } from '../profiles/index.js';
 import { DECAY_VARIANTS } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { BM25 } from './bm25.js';
+import { currentScores } from './current-scores.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
 import { type AnalyzedQuery, analyzeForSearch } from './query.js';
@@ -19,12 +22,15 @@ import { DEFAULT_RANKING, type RankingOptions, rankByRelevance, rankWithoutQuery
 import type { RecallItem, RecallResult } from './result.js';
 
 /** What a recall is given. */
-export type RecallDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'learner' | 'now'>;
+export type RecallDeps = Pick<
+  Services,
+  'db' | 'embedding' | 'embeddingModelId' | 'learner' | 'now' | 'profiles'
+>;
 
 /**
  * The facts and messages that are visible in the context and fit the query best (SPEC §8), in rank order, with how
- * each came by its rank. Three statements in one short transaction, however many rows there are; the query is analysed
- * and embedded before it opens.
+ * each came by its rank. Four statements in one short transaction, however many rows there are, and one more where
+ * profiles have changed since facts were scored; the query is analysed and embedded before it opens.
  *
  * Nothing is written here. What a LEARN recall strengthens is noted for the learner, which writes off the request's
  * path; OBSERVE leaves no trace whatever, nor does a look at another time (SPEC §6.2).
@@ -37,27 +43,35 @@ export async function recall(
   deps: RecallDeps,
   actor: TenantActor,
   input: RecallInput,
-  options: RankingOptions = DEFAULT_RANKING,
+  options: Partial<Omit<RankingOptions, 'decay'>> = {},
 ): Promise<RecallResult> {
   const request = recallRequest(actor, input);
   const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
   const now = deps.now();
-  const ranking = { ...options, decay: decayVariantOf(actor.tenant.settings) };
   const result = await readInTenant(deps.db, actor.tenant, async (unit) => {
     const context = await searchContext(unit, request);
     if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
     if (!context.userKnown) throw new NotFoundError('User', ['userId']);
 
+    const { profile, ofScopes } = await profilesFor(unit, deps, request, context);
+    const ranking: RankingOptions = {
+      ...DEFAULT_RANKING,
+      icnuWeights: profile.effective.icnuWeights.value,
+      ...options,
+      decay: decayVariantOf(actor.tenant.settings),
+    };
     const arms = armsOf(request, query, context, deps.embeddingModelId, ranking);
     const filter = {
-      scopeIds: context.scopeIds,
+      scopeIds: context.scopes.map(({ scopeId }) => scopeId),
       facts: request.facts,
       messages: request.messages,
       kinds: request.kinds,
       time: { validAt: request.validAt, knownAt: request.knownAt, now },
       includeFlagged: request.includeFlagged,
     };
-    const candidates = await searchCandidates(unit, arms, filter, candidatesPerArm(request.k));
+    const found = await searchCandidates(unit, arms, filter, candidatesPerArm(request.k));
+    const scores = await currentScores(unit, deps, actor.tenant, ofScopes, found, now);
+    const { candidates } = scores;
     const ranked = query
       ? rankByRelevance(candidates, now, ranking)
       : rankWithoutQuery(candidates, now, ranking);
@@ -69,16 +83,17 @@ export async function recall(
 
     const items = packed.taken.map(({ candidate, score, fused, icnu }, index): RecallItem => {
       const vector = candidate.cosine === null ? null : deps.embedding.similarity(candidate.cosine);
-      return {
+      return scores.shown({
         rank: index + 1,
         score,
         scores: { lexical: candidate.lexical, vector, fused, icnu },
         superseded: candidate.superseded,
         // There whatever is forgotten meanwhile: the transaction sees one state.
         ...documents.get(candidate.id)!,
-      };
+      });
     });
     return {
+      staleIds: scores.staleIds,
       items,
       receipt: {
         arms: arms.map(({ name }) => ({ name, candidates: countOf(name, candidates), underfilled: false })),
@@ -90,9 +105,25 @@ export async function recall(
   });
   if (request.mode === 'LEARN' && !request.validAt && !request.knownAt) {
     const recalled = result.items.flatMap((item) => (item.source === 'FACT' ? [item.fact.id] : []));
-    deps.learner.note(actor.tenant, changerOf(actor), recalled);
+    const stale = recalled.filter((id) => result.staleIds.has(id));
+    deps.learner.note(actor.tenant, changerOf(actor), recalled, stale);
   }
-  return result;
+  return { items: result.items, receipt: result.receipt };
+}
+
+/** What applies to the context, and to each scope that is visible in it. One statement. */
+async function profilesFor(
+  unit: Unit,
+  { profiles }: Pick<Services, 'profiles'>,
+  { agentId, userId }: RecallRequest,
+  { scopes }: SearchContext,
+): Promise<{ profile: ScopeProfile; ofScopes: ReadonlyMap<number, ScopeProfile> }> {
+  const [profile, ...read] = await profiles.effectiveOf(unit, [{ agentId, userId }, ...scopes]);
+  if (!profile) throw new Error('a context without an effective profile');
+  return {
+    profile,
+    ofScopes: new Map(scopes.map(({ scopeId }, place) => [scopeId, read[place] as ScopeProfile])),
+  };
 }
 
 /** How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. */

@@ -17,6 +17,8 @@ export interface TenantContext {
   readonly overridePolicy: OverridePolicy;
   readonly settings: TenantSettings;
   readonly version: number;
+  /** Facts scored from this revision on are up to date, whatever their scope (SPEC §7). */
+  readonly staleBelow: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** Key of the tenant's keyed hashes, 32 bytes. Immutable. */

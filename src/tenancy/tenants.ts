@@ -48,6 +48,7 @@ export async function createTenant(
     settings: {},
     hashKey: new Uint8Array(randomBytes(32)),
     version: 1,
+    staleBelow: 0,
     createdAt: now,
     updatedAt: now,
   };
@@ -128,8 +129,9 @@ export async function updateTenant(
 
 /** Every effective profile of the tenant may be another one from now on. */
 async function markPolicyChanged(unit: Unit, strategy: RescoreStrategy, now: Date): Promise<JobRow | null> {
-  const revision = await bumpSalienceRevision(unit);
-  if (strategy !== 'RECALL_ONLY') await markTenantStale(unit, revision);
+  const stale = strategy !== 'RECALL_ONLY';
+  const revision = await bumpSalienceRevision(unit, stale);
+  if (stale) await markTenantStale(unit, revision);
   return strategy === 'BACKGROUND' ? enqueueRescore(unit, newId(), null, now) : null;
 }
 

@@ -34,6 +34,9 @@ function fact(id: string, ties: readonly Tie[] = [], lexical: number | null = nu
       reinforcedAt: null,
       lastSeenAt: NOW,
       urgency: null,
+      scopeId: 1,
+      fingerprint: null,
+      scoredRevision: 0,
       ties,
     },
   };

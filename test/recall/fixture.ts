@@ -1,6 +1,7 @@
 import {
   type Database,
   insertAgent,
+  insertEmptyProfile,
   insertMessages,
   insertTenant,
   insertUser,
@@ -18,7 +19,9 @@ import {
 import { createEmbeddingProvider, type EmbeddingProvider } from '../../src/embedding/index.js';
 import { newId, shortIdOf } from '../../src/ids.js';
 import type { Learner } from '../../src/learning/index.js';
+import { calibrationOf, createProfileReader, type ProfileReader } from '../../src/profiles/index.js';
 import { type RecallInput, type RecallResult, recall } from '../../src/recall/index.js';
+import { mergeProfiles, type ProfileSettings, profileFingerprint } from '../../src/salience/index.js';
 import type { ActorKind, TenantActor, TenantContext } from '../../src/tenancy/index.js';
 import { analyzeDocument } from '../../src/text/lexical-analysis.js';
 
@@ -63,6 +66,23 @@ export interface MessageSpec extends Owner {
   readonly recordedAt?: Date;
 }
 
+const NOTHING_SET: ProfileSettings = {
+  interests: [],
+  disinterests: [],
+  icnuWeights: null,
+  alpha: null,
+  beta: null,
+  flashbulbThreshold: null,
+  similarityThreshold: null,
+  persona: {
+    name: null,
+    valenceBias: null,
+    arousalSensitivity: null,
+    selfRelevanceBoost: null,
+    identity: [],
+  },
+};
+
 /** Opens the provider and its row of embedding_model, for any number of tenants. */
 export async function openWorld(db: Database): Promise<World> {
   const embedding = await createEmbeddingProvider({ kind: 'fake', seed: 7, dimensions: 64 });
@@ -79,11 +99,20 @@ export async function openWorld(db: Database): Promise<World> {
 }
 
 export class World {
+  readonly profiles: ProfileReader;
+  /** Of a tenant, agent and user that have set nothing. */
+  readonly fingerprint: string;
+
   constructor(
     readonly db: Database,
     readonly embedding: EmbeddingProvider,
     readonly modelId: number,
-  ) {}
+  ) {
+    this.profiles = createProfileReader({ embedding });
+    const nothing = mergeProfiles('ADDITIVE_TOPICS', { tenant: NOTHING_SET, agent: null, user: null });
+    const { model } = embedding;
+    this.fingerprint = profileFingerprint(nothing, { model, calibration: calibrationOf(embedding) });
+  }
 
   async tenant(settings: TenantContext['settings'] = {}): Promise<TestTenant> {
     const id = newId();
@@ -94,11 +123,15 @@ export class World {
       overridePolicy: 'ADDITIVE_TOPICS',
       settings,
       version: 1,
+      staleBelow: 0,
       createdAt: hoursAgo(10_000),
       updatedAt: hoursAgo(10_000),
       hashKey: crypto.getRandomValues(new Uint8Array(32)),
     };
-    await this.db.withTenant(id, (tx) => insertTenant(tx, context, 1, { kind: 'PLATFORM_ADMIN', id: null }));
+    await inTenant(this.db, context, async (unit) => {
+      await insertTenant(unit.tx, context, 1, { kind: 'PLATFORM_ADMIN', id: null });
+      await insertEmptyProfile(unit, newId(), { agentId: null, userId: null }, NOW);
+    });
     return new TestTenant(this, context);
   }
 }
@@ -154,7 +187,9 @@ export class TestTenant {
     const embedded = await this.world.embedding.embed(specs.map((spec) => spec.text));
     return this.run(async (unit) => {
       const scopes = await this.#scopesOf(unit, specs);
-      const added = specs.map((spec, i) => newFact(unit, spec, scopes[i]!, embedded[i] ?? null));
+      const added = specs.map((spec, i) =>
+        newFact(unit, spec, scopes[i]!, embedded[i] ?? null, this.world.fingerprint),
+      );
       const sources = specs.flatMap((spec, i) =>
         (spec.sources ?? []).map((messageId) => ({ factId: added[i]!.id, messageId })),
       );
@@ -203,7 +238,9 @@ export class TestTenant {
 
   recall(input: RecallInput, actor: TenantActor = this.actor()): Promise<RecallResult> {
     const { db, embedding, modelId } = this.world;
-    const deps = { db, embedding, embeddingModelId: modelId, learner: UNLEARNING, now: () => this.now };
+    const { profiles } = this.world;
+    const now = () => this.now;
+    const deps = { db, embedding, embeddingModelId: modelId, learner: UNLEARNING, now, profiles };
     return recall(deps, actor, input);
   }
 
@@ -234,7 +271,13 @@ export class TestTenant {
   }
 }
 
-function newFact(unit: Unit, spec: FactSpec, scopeId: number, embedding: Float32Array | null): NewFact {
+function newFact(
+  unit: Unit,
+  spec: FactSpec,
+  scopeId: number,
+  embedding: Float32Array | null,
+  fingerprint: string,
+): NewFact {
   const id = newId();
   const recordedAt = spec.recordedAt ?? hoursAgo(1);
   const { terms, length } = analyzeDocument(spec.text);
@@ -295,7 +338,7 @@ function newFact(unit: Unit, spec: FactSpec, scopeId: number, embedding: Float32
       valenceFactor: 1,
       selfRelevanceFactor: 1,
       decayResistance: 1,
-      fingerprint: null,
+      fingerprint,
       scoredRevision: 0,
       matchedTopics: null,
       matchedSimilarities: null,

@@ -83,7 +83,8 @@ describe('a recall without a query', () => {
     await set(tenant, pinned, { pinned: true, flashbulb: true });
     const first = (limit: number) =>
       tenant.run(async (unit) => {
-        const { scopeIds } = await searchContext(unit, { agentId: null, userId: null, agentShared: true });
+        const { scopes } = await searchContext(unit, { agentId: null, userId: null, agentShared: true });
+        const scopeIds = scopes.map(({ scopeId }) => scopeId);
         const filter = { scopeIds, facts: true, messages: false, kinds: null, includeFlagged: false };
         const rows = await searchCandidates(
           unit,

@@ -22,6 +22,7 @@ function actor(kind: ActorKind, settings: TenantContext['settings'] = {}): Tenan
       overridePolicy: 'ADDITIVE_TOPICS',
       settings,
       version: 1,
+      staleBelow: 0,
       createdAt: at,
       updatedAt: at,
       hashKey: new Uint8Array(32),

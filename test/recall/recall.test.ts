@@ -257,7 +257,15 @@ function fakeEmbedding() {
 }
 
 function recallWith(embedding: ReturnType<typeof fakeEmbedding>, query: string): Promise<RecallResult> {
-  const deps = { db, embedding, embeddingModelId: world.modelId, learner: UNLEARNING, now: () => NOW };
+  const { profiles } = world;
+  const deps = {
+    db,
+    embedding,
+    embeddingModelId: world.modelId,
+    learner: UNLEARNING,
+    now: () => NOW,
+    profiles,
+  };
   return recall(deps, tenant.actor(), { query });
 }
 
@@ -412,7 +420,15 @@ describe('cost and effects', () => {
       readTenant: (id: string, work: Parameters<Database['readTenant']>[1]) =>
         real.readTenant(id, (tx) => work(forgetBeforeTheLast(tx))),
     });
-    const deps = { db: seeing, embedding, embeddingModelId: modelId, learner: UNLEARNING, now: () => NOW };
+    const { profiles } = world;
+    const deps = {
+      db: seeing,
+      embedding,
+      embeddingModelId: modelId,
+      learner: UNLEARNING,
+      now: () => NOW,
+      profiles,
+    };
     const { items } = await recall(deps, tenant.actor(), { query: 'tea' });
     expect(items.map((item) => item.source === 'FACT' && item.fact.id).sort()).toEqual(
       [forgotten, other].sort(),

@@ -97,7 +97,7 @@ async function candidatesOf(
     ];
     if (vector) arms.push({ name: 'VECTOR', modelId: world.modelId, vector: toVectorLiteral(vector) });
     const all: SearchFilter = {
-      scopeIds: context.scopeIds,
+      scopeIds: context.scopes.map(({ scopeId }) => scopeId),
       facts: true,
       messages: true,
       kinds: null,
@@ -258,7 +258,8 @@ describe('searchCandidates', () => {
     const tenant = await world.tenant();
     await tenant.fact({ text: 'the anchor is rusty' });
     const found = await tenant.run(async (unit) => {
-      const { scopeIds } = await searchContext(unit, { agentId: null, userId: null, agentShared: true });
+      const { scopes } = await searchContext(unit, { agentId: null, userId: null, agentShared: true });
+      const scopeIds = scopes.map(({ scopeId }) => scopeId);
       const arm: SearchArm = { name: 'VECTOR', modelId: world.modelId + 1_000, vector: '[1,0,0]' };
       const filter = { scopeIds, facts: true, messages: true, kinds: null, includeFlagged: false };
       return searchCandidates(unit, [arm], { ...filter, time: { now: NOW } }, 10);

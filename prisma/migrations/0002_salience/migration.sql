@@ -2,6 +2,8 @@
 
 -- Counts the changes of any profile or of the policy of a tenant. A fact keeps the one it was scored at.
 ALTER TABLE tenant ADD COLUMN salience_revision integer NOT NULL DEFAULT 1;
+-- The greatest stale_below of its profiles: facts scored from there on need no look at any profile.
+ALTER TABLE tenant ADD COLUMN stale_below integer NOT NULL DEFAULT 0;
 -- When its facts were last consolidated (SPEC §6.5).
 ALTER TABLE tenant ADD COLUMN consolidated_at timestamptz(3);
 

@@ -42,11 +42,14 @@ export interface ProfileWrite {
 /**
  * Counts a change of any profile or of the policy of the tenant (SPEC §7), and makes others who change one wait until
  * the transaction ends.
+ * @param stale whether facts that were scored before are out of date from now on
  * @returns the new revision
  */
-export async function bumpSalienceRevision(unit: Unit): Promise<number> {
+export async function bumpSalienceRevision(unit: Unit, stale: boolean): Promise<number> {
   const rows = await unit.tx.$queryRaw<{ revision: number }[]>`
-    UPDATE tenant SET salience_revision = salience_revision + 1 WHERE id = ${unit.tenantId}::uuid
+    UPDATE tenant SET salience_revision = salience_revision + 1,
+      stale_below = CASE WHEN ${stale}::boolean THEN salience_revision + 1 ELSE stale_below END
+    WHERE id = ${unit.tenantId}::uuid
     RETURNING salience_revision AS revision`;
   const [row] = rows;
   if (!row) throw new Error('a tenant that is not there');

@@ -9,7 +9,11 @@ const SAME = 1e-9;
 
 /** Which facts to rescore: by id, or a stretch of the order by scope and id, in some scopes. */
 export type RescoreSelection =
-  | { readonly factIds: readonly string[]; readonly staleBelow: number }
+  | {
+      readonly factIds: readonly string[];
+      /** Only those scored below this revision; all when left out. */
+      readonly staleBelow?: number;
+    }
   | {
       readonly scopeIds: readonly number[];
       readonly after: FactPlace | null;
@@ -81,6 +85,61 @@ export async function rescoreFacts(
   return rows[0]!;
 }
 
+/** A score as it would be; nothing is stored. */
+export interface FreshScore {
+  readonly factId: string;
+  readonly encoded: number;
+  readonly current: number;
+  readonly z: number | null;
+  readonly base: number;
+  readonly topicBoost: number;
+  readonly valenceFactor: number;
+  readonly selfRelevanceFactor: number;
+  readonly decayResistance: number;
+  readonly matchedTopics: readonly number[] | null;
+  readonly matchedSimilarities: readonly number[] | null;
+}
+
+/** Facts to score by a profile. */
+export interface ScoreRequest {
+  readonly profile: ScoringProfile;
+  readonly factIds: readonly string[];
+  /** Those of them that name who the profile's owner is. */
+  readonly named: readonly string[];
+}
+
+/** Scores facts, each by the profile of its request, and stores nothing. One statement. */
+export async function readScores(
+  unit: Unit,
+  means: ScoringMeans,
+  requests: readonly ScoreRequest[],
+): Promise<FreshScore[]> {
+  const parts = requests.map(({ profile, factIds, named }) => {
+    return Prisma.sql`
+      SELECT fact_id, encoded, current, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
+        matched_topics, matched_similarities
+      FROM (${scoredFacts(means, profile, selected({ factIds }), named)}) AS r`;
+  });
+  if (parts.length === 0) return [];
+  return unit.tx.$queryRaw<FreshScore[]>`
+    SELECT fact_id AS "factId", encoded, current, z, base, topic_boost AS "topicBoost",
+      valence_factor AS "valenceFactor", self_relevance_factor AS "selfRelevanceFactor",
+      decay_resistance AS "decayResistance", matched_topics AS "matchedTopics",
+      matched_similarities AS "matchedSimilarities"
+    FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a`;
+}
+
+/** The scopes of facts, and whose these are. One statement. */
+export async function scopesOfFacts(
+  unit: Unit,
+  factIds: readonly string[],
+): Promise<(ScopeOwner & { readonly factId: string; readonly scopeId: number })[]> {
+  return unit.tx.$queryRaw`
+    SELECT s.fact_id AS "factId", s.scope_id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId"
+    FROM fact_salience s JOIN scope o ON o.tenant_id = s.tenant_id AND o.id = s.scope_id
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = ANY(${[...factIds]}::uuid[])`;
+}
+
 /** What a fact says, as far as self-relevance looks at it. */
 export interface FactWordsRow {
   readonly id: string;
@@ -113,8 +172,10 @@ function fingerprintBytes({ fingerprint }: ScoringProfile): Prisma.Sql {
 
 function selected(selection: RescoreSelection): Prisma.Sql {
   if ('factIds' in selection) {
-    return Prisma.sql`s.fact_id = ANY(${[...selection.factIds]}::uuid[])
-      AND s.scored_revision < ${selection.staleBelow}::int`;
+    const { factIds, staleBelow } = selection;
+    const stale =
+      staleBelow === undefined ? Prisma.sql`true` : Prisma.sql`s.scored_revision < ${staleBelow}::int`;
+    return Prisma.sql`s.fact_id = ANY(${[...factIds]}::uuid[]) AND ${stale}`;
   }
   const { scopeIds, after, through } = selection;
   const upTo = through

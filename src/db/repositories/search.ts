@@ -5,13 +5,18 @@ import type { Unit } from './unit.js';
 
 export type { SearchArm, SearchArmName, SearchFilter } from './search-arms.js';
 
+/** A scope and whose it is. */
+export interface VisibleScope extends ScopeOwner {
+  readonly scopeId: number;
+}
+
 /** What a search needs to know before it begins. */
 export interface SearchContext {
   /** False when the agent, or the user, was named and is not one of this tenant. */
   readonly agentKnown: boolean;
   readonly userKnown: boolean;
   /** The scopes that are visible (SPEC §1), at most four. */
-  readonly scopeIds: readonly number[];
+  readonly scopes: readonly VisibleScope[];
   /** Documents of the whole tenant, and the sum of their lengths in terms. */
   readonly documents: number;
   readonly documentTerms: number;
@@ -33,7 +38,8 @@ export async function searchContext(
         SELECT 1 FROM agent a WHERE a.tenant_id = ${unit.tenantId}::uuid AND a.id = ${agentId}::uuid)) AS "agentKnown",
       (${userId}::uuid IS NULL OR EXISTS (
         SELECT 1 FROM app_user u WHERE u.tenant_id = ${unit.tenantId}::uuid AND u.id = ${userId}::uuid)) AS "userKnown",
-      array(SELECT s.id FROM scope s WHERE ${ownedByOneOf(unit, visibleOwners(context))} ORDER BY s.id) AS "scopeIds",
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('scopeId', s.id, 'agentId', s.agent_id, 'userId', s.user_id) ORDER BY s.id), '[]')
+       FROM scope s WHERE ${ownedByOneOf(unit, visibleOwners(context))}) AS scopes,
       coalesce(t.documents, 0)::float8 AS documents, coalesce(t.document_terms, 0)::float8 AS "documentTerms"
     FROM (SELECT) AS one LEFT JOIN tenant_stream t ON t.tenant_id = ${unit.tenantId}::uuid`;
   return rows[0]!;
@@ -81,6 +87,10 @@ export interface FactNumbers {
   readonly reinforcedAt: Date | null;
   readonly lastSeenAt: Date;
   readonly urgency: number | null;
+  readonly scopeId: number;
+  /** What it was scored with: see `SalienceValues`. */
+  readonly fingerprint: string | null;
+  readonly scoredRevision: number;
   /** Its ties to candidates of greater ids, each of which the other end does not repeat. */
   readonly ties: readonly Tie[];
 }
@@ -134,6 +144,7 @@ export async function searchCandidates(
     SELECT c.kind AS source, c.id, c.lexical, c.cosine, f.kind, f.characters, f.recorded_at AS "recordedAt",
       s.encoded, s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
       s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
+      s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
       NULL::uuid[] AS "factIds", false AS superseded, d.ties
     FROM candidate c
     JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
@@ -142,7 +153,7 @@ export async function searchCandidates(
     WHERE c.kind = 'FACT'
     UNION ALL
     SELECT c.kind, c.id, c.lexical, c.cosine, NULL, g.characters, g.recorded_at,
-      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
     FROM candidate c
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o

@@ -11,6 +11,8 @@ export interface TenantRow {
   readonly settings: unknown;
   readonly hashKey: Uint8Array;
   readonly version: number;
+  /** Facts scored from this revision on are up to date, whatever their scope (SPEC §7). */
+  readonly staleBelow: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -33,6 +35,7 @@ const COLUMNS = {
   settings: true,
   hashKey: true,
   version: true,
+  staleBelow: true,
   createdAt: true,
   updatedAt: true,
 } as const;
@@ -133,7 +136,7 @@ export async function findKeyWithTenant(tx: Transaction, keyId: string): Promise
            k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
            t.id AS "t_id", t.slug AS "t_slug", t.name AS "t_name", t.override_policy AS "t_overridePolicy",
            t.settings AS "t_settings", t.hash_key AS "t_hashKey", t.version AS "t_version",
-           t.created_at AS "t_createdAt", t.updated_at AS "t_updatedAt"
+           t.stale_below AS "t_staleBelow", t.created_at AS "t_createdAt", t.updated_at AS "t_updatedAt"
     FROM api_key k JOIN tenant t ON t.id = k.tenant_id AND t.deleted_at IS NULL
     WHERE k.id = ${keyId}::uuid`;
   const row = rows[0];

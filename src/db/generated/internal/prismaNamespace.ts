@@ -3201,6 +3201,7 @@ export const TenantScalarFieldEnum = {
   embeddingModelId: 'embeddingModelId',
   version: 'version',
   salienceRevision: 'salienceRevision',
+  staleBelow: 'staleBelow',
   consolidatedAt: 'consolidatedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

@@ -125,6 +125,7 @@ export const TenantScalarFieldEnum = {
   embeddingModelId: 'embeddingModelId',
   version: 'version',
   salienceRevision: 'salienceRevision',
+  staleBelow: 'staleBelow',
   consolidatedAt: 'consolidatedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

@@ -30,12 +30,14 @@ export type TenantAvgAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
   salienceRevision: number | null
+  staleBelow: number | null
 }
 
 export type TenantSumAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
   salienceRevision: number | null
+  staleBelow: number | null
 }
 
 export type TenantMinAggregateOutputType = {
@@ -47,6 +49,7 @@ export type TenantMinAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
   salienceRevision: number | null
+  staleBelow: number | null
   consolidatedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -62,6 +65,7 @@ export type TenantMaxAggregateOutputType = {
   embeddingModelId: number | null
   version: number | null
   salienceRevision: number | null
+  staleBelow: number | null
   consolidatedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -78,6 +82,7 @@ export type TenantCountAggregateOutputType = {
   embeddingModelId: number
   version: number
   salienceRevision: number
+  staleBelow: number
   consolidatedAt: number
   createdAt: number
   updatedAt: number
@@ -90,12 +95,14 @@ export type TenantAvgAggregateInputType = {
   embeddingModelId?: true
   version?: true
   salienceRevision?: true
+  staleBelow?: true
 }
 
 export type TenantSumAggregateInputType = {
   embeddingModelId?: true
   version?: true
   salienceRevision?: true
+  staleBelow?: true
 }
 
 export type TenantMinAggregateInputType = {
@@ -107,6 +114,7 @@ export type TenantMinAggregateInputType = {
   embeddingModelId?: true
   version?: true
   salienceRevision?: true
+  staleBelow?: true
   consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -122,6 +130,7 @@ export type TenantMaxAggregateInputType = {
   embeddingModelId?: true
   version?: true
   salienceRevision?: true
+  staleBelow?: true
   consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -138,6 +147,7 @@ export type TenantCountAggregateInputType = {
   embeddingModelId?: true
   version?: true
   salienceRevision?: true
+  staleBelow?: true
   consolidatedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -241,6 +251,7 @@ export type TenantGroupByOutputType = {
   embeddingModelId: number | null
   version: number
   salienceRevision: number
+  staleBelow: number
   consolidatedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -280,6 +291,7 @@ export type TenantWhereInput = {
   embeddingModelId?: Prisma.IntNullableFilter<"Tenant"> | number | null
   version?: Prisma.IntFilter<"Tenant"> | number
   salienceRevision?: Prisma.IntFilter<"Tenant"> | number
+  staleBelow?: Prisma.IntFilter<"Tenant"> | number
   consolidatedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
@@ -296,6 +308,7 @@ export type TenantOrderByWithRelationInput = {
   embeddingModelId?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   consolidatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -315,6 +328,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   embeddingModelId?: Prisma.IntNullableFilter<"Tenant"> | number | null
   version?: Prisma.IntFilter<"Tenant"> | number
   salienceRevision?: Prisma.IntFilter<"Tenant"> | number
+  staleBelow?: Prisma.IntFilter<"Tenant"> | number
   consolidatedAt?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
@@ -331,6 +345,7 @@ export type TenantOrderByWithAggregationInput = {
   embeddingModelId?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   consolidatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -355,6 +370,7 @@ export type TenantScalarWhereWithAggregatesInput = {
   embeddingModelId?: Prisma.IntNullableWithAggregatesFilter<"Tenant"> | number | null
   version?: Prisma.IntWithAggregatesFilter<"Tenant"> | number
   salienceRevision?: Prisma.IntWithAggregatesFilter<"Tenant"> | number
+  staleBelow?: Prisma.IntWithAggregatesFilter<"Tenant"> | number
   consolidatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string
@@ -371,6 +387,7 @@ export type TenantCreateInput = {
   embeddingModelId?: number | null
   version?: number
   salienceRevision?: number
+  staleBelow?: number
   consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -387,6 +404,7 @@ export type TenantUncheckedCreateInput = {
   embeddingModelId?: number | null
   version?: number
   salienceRevision?: number
+  staleBelow?: number
   consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -403,6 +421,7 @@ export type TenantUpdateInput = {
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -419,6 +438,7 @@ export type TenantUncheckedUpdateInput = {
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -435,6 +455,7 @@ export type TenantCreateManyInput = {
   embeddingModelId?: number | null
   version?: number
   salienceRevision?: number
+  staleBelow?: number
   consolidatedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -451,6 +472,7 @@ export type TenantUpdateManyMutationInput = {
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -467,6 +489,7 @@ export type TenantUncheckedUpdateManyInput = {
   embeddingModelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   salienceRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  staleBelow?: Prisma.IntFieldUpdateOperationsInput | number
   consolidatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -483,6 +506,7 @@ export type TenantCountOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -493,6 +517,7 @@ export type TenantAvgOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
 }
 
 export type TenantMaxOrderByAggregateInput = {
@@ -504,6 +529,7 @@ export type TenantMaxOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -519,6 +545,7 @@ export type TenantMinOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
   consolidatedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -529,6 +556,7 @@ export type TenantSumOrderByAggregateInput = {
   embeddingModelId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   salienceRevision?: Prisma.SortOrder
+  staleBelow?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -563,6 +591,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   embeddingModelId?: boolean
   version?: boolean
   salienceRevision?: boolean
+  staleBelow?: boolean
   consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -579,6 +608,7 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   embeddingModelId?: boolean
   version?: boolean
   salienceRevision?: boolean
+  staleBelow?: boolean
   consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -595,6 +625,7 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   embeddingModelId?: boolean
   version?: boolean
   salienceRevision?: boolean
+  staleBelow?: boolean
   consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -611,13 +642,14 @@ export type TenantSelectScalar = {
   embeddingModelId?: boolean
   version?: boolean
   salienceRevision?: boolean
+  staleBelow?: boolean
   consolidatedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "overridePolicy" | "settings" | "hashKey" | "embeddingModelId" | "version" | "salienceRevision" | "consolidatedAt" | "createdAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["tenant"]>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "overridePolicy" | "settings" | "hashKey" | "embeddingModelId" | "version" | "salienceRevision" | "staleBelow" | "consolidatedAt" | "createdAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["tenant"]>
 
 export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Tenant"
@@ -632,6 +664,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     embeddingModelId: number | null
     version: number
     salienceRevision: number
+    staleBelow: number
     consolidatedAt: Date | null
     createdAt: Date
     updatedAt: Date
@@ -1068,6 +1101,7 @@ export interface TenantFieldRefs {
   readonly embeddingModelId: Prisma.FieldRef<"Tenant", 'Int'>
   readonly version: Prisma.FieldRef<"Tenant", 'Int'>
   readonly salienceRevision: Prisma.FieldRef<"Tenant", 'Int'>
+  readonly staleBelow: Prisma.FieldRef<"Tenant", 'Int'>
   readonly consolidatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
