@@ -6,6 +6,7 @@ import { readTables, type Table } from './catalogue.js';
 import { Markers, type Owner } from './markers.js';
 import { comeAndGo, fillScope, lineExtractor, REFUSED, speakAs, touchShared } from './memories.js';
 import { OperationGenerator } from './operations.js';
+import { fillProfiles } from './profiles.js';
 import { noteRows, type OwnedRow } from './rows.js';
 import { superuserClient } from './superuser.js';
 
@@ -132,6 +133,7 @@ async function makeTenant(
   const globalIds = { ...ids('agent'), ...ids('user') };
   const callers: Record<string, Caller> = { platform, ...(await makeKeys(test, platform, owned, globalIds)) };
   const admin = callers['admin'] as Caller;
+  await fillProfiles(test, markers, admin, globalIds);
   const gone: Record<string, string> = {};
   for (const [agent, user] of pairs) {
     gone['Fact'] = await fillScope(test, markers, admin, globalIds, { tenant: local, agent, user });
