@@ -104,7 +104,7 @@ test('a change in one process is in the next read of another, with whatever it h
 describe('reading', () => {
   test('takes one statement for any number of owners, and hands out the same profile while nothing changes', async () => {
     const { context, admin, owners } = await setUp();
-    await admin.saved({ tenant: true }, interest('all'));
+    await admin.saved({ tenant: true }, { ...interest('all'), rescore: 'RECALL_ONLY' });
     let first: Awaited<ReturnType<typeof read>> = [];
     let second: typeof first = [];
     expect(

@@ -48,6 +48,8 @@ let salient: TestApp;
 let client: pg.Client;
 beforeAll(async () => {
   salient = await testApp();
+  // Jobs wait, so that they can be looked at.
+  vi.spyOn(salient.app.services.rescorer, 'wake').mockReturnValue();
   client = await superuserClient();
 });
 afterAll(async () => {

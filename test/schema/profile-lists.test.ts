@@ -18,7 +18,11 @@ test('profiles of a list, with all that they say and their versions, take the sa
   const { admin } = profileCallers(salient, tenant);
   const query = `{ tenant { agents(first: 10) { edges { node { salienceProfile {
     ${PROFILE} agent { id } user { id } versions(first: 2) { edges { node { version changes { setting } } } } } } } } } }`;
-  const topics = (name: string) => ({ interests: [{ topic: name, level: 'HIGH' }], alpha: 0.5 });
+  const topics = (name: string) => ({
+    interests: [{ topic: name, level: 'HIGH' }],
+    alpha: 0.5,
+    rescore: 'RECALL_ONLY',
+  });
   type Answer = {
     tenant: {
       agents: {
@@ -75,6 +79,7 @@ test('saving takes the same statements for few topics and for many', async () =>
             topic: `${count} things of ${n}`,
             level: 'HIGH',
           })),
+          rescore: 'RECALL_ONLY',
           persona: { identity: Array.from({ length: count / 2 }, (_, n) => `term ${n} of ${count}`) },
         },
       ),
