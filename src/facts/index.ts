@@ -18,6 +18,11 @@ export {
 } from './endings.js';
 export { type MemoryContext, readMemoryContext } from './memory-context.js';
 export { decayOf, exactImportance, pinFact, unpinFact } from './pins.js';
+export {
+  type PreviewedImportance,
+  type PreviewImportanceInput,
+  previewImportance,
+} from './preview-importance.js';
 export { type RememberInput, remember } from './remember.js';
 export { type FactTarget, findFactById } from './target.js';
 export { type WriteResult, writeFacts } from './write-facts.js';

@@ -14,7 +14,13 @@ export {
 } from './input.js';
 export type { ProfileOwnerInput } from './owner.js';
 export { type ProfileProposal, type ProposalRequest, proposeProfile } from './propose.js';
-export { calibrationOf, createProfileReader, type ProfileReader, type ScopeProfile } from './reader.js';
+export {
+  calibrationOf,
+  createProfileReader,
+  type ProfileReader,
+  type ScopeProfile,
+  type Supposition,
+} from './reader.js';
 export {
   type RestoreSalienceProfileInput,
   resetSalienceProfile,

@@ -30,8 +30,17 @@ export interface ProfileReader {
    * one that has set nothing.
    *
    * Not for a transaction that has changed a profile itself: what it rolled back would be held.
+   *
+   * @param supposing what is to be taken for true instead of what is stored, for dry runs
    */
-  effectiveOf(unit: Unit, owners: readonly ScopeOwner[]): Promise<ScopeProfile[]>;
+  effectiveOf(unit: Unit, owners: readonly ScopeOwner[], supposing?: Supposition): Promise<ScopeProfile[]>;
+}
+
+/** A change that is looked at before it is made. */
+export interface Supposition {
+  readonly policy?: MergePolicy;
+  /** Whose profile would say what. */
+  readonly profile?: { readonly owner: ScopeOwner; readonly settings: ProfileSettings };
 }
 
 /** Most profiles held, and most merges; a profile with many topics takes some 10 kB. */
@@ -62,6 +71,9 @@ interface Present extends Held {
   readonly staleBelow: number;
 }
 
+/** A version that no stored profile has. */
+const SUPPOSED = 0;
+
 type Merged = Pick<ScopeProfile, 'effective' | 'fingerprint'>;
 
 class Reader implements ProfileReader {
@@ -72,7 +84,11 @@ class Reader implements ProfileReader {
 
   constructor(private readonly encoder: { readonly model: string; readonly calibration: string }) {}
 
-  async effectiveOf(unit: Unit, owners: readonly ScopeOwner[]): Promise<ScopeProfile[]> {
+  async effectiveOf(
+    unit: Unit,
+    owners: readonly ScopeOwner[],
+    supposing: Supposition = {},
+  ): Promise<ScopeProfile[]> {
     // Kept for the length of the call: others may push them out of the cache meanwhile.
     const held = new Map<string, Held>();
     for (const key of new Set(owners.flatMap(keysOf))) {
@@ -92,9 +108,15 @@ class Reader implements ProfileReader {
       if (read) this.#held.set(`${unit.tenantId} ${key}`, { id, version, settings });
       present.set(key, { id, version, staleBelow, settings });
     }
+    const supposed = supposing.profile && keyOf(supposing.profile.owner);
     return owners.map((owner) => {
-      const layers = keysOf(owner).map((key) => present.get(key) ?? null);
-      const merged = this.#merge(unit.tenantId, policy as MergePolicy, owner, layers);
+      const layers = keysOf(owner).map((key) => {
+        const layer = present.get(key) ?? null;
+        if (key !== supposed || !supposing.profile) return layer;
+        const { settings } = supposing.profile;
+        return { id: '', version: SUPPOSED, staleBelow: layer?.staleBelow ?? 0, settings };
+      });
+      const merged = this.#merge(unit.tenantId, supposing.policy ?? (policy as MergePolicy), owner, layers);
       const staleBelow = Math.max(...layers.map((layer) => layer?.staleBelow ?? 0));
       return { owner, ...merged, revision, staleBelow };
     });
@@ -112,13 +134,15 @@ class Reader implements ProfileReader {
     const names = layers.map((layer) => (layer ? `${layer.id}:${layer.version}` : '-'));
     // With one name after the tenant's, whose it is tells its id.
     const key = `${tenantId} ${policy} ${names.join(' ')}`;
-    const known = this.#merged.get(key);
+    // What is supposed is never taken for what is.
+    const isReal = layers.every((layer) => layer?.version !== SUPPOSED);
+    const known = isReal ? this.#merged.get(key) : undefined;
     if (known) return known;
     const agent = owner.agentId === null ? null : (others[0]?.settings ?? null);
     const user = owner.userId === null ? null : (others.at(-1)?.settings ?? null);
     const effective = mergeProfiles(policy, { tenant: tenant.settings, agent, user });
     const merged = { effective, fingerprint: profileFingerprint(effective, this.encoder) };
-    this.#merged.set(key, merged);
+    if (isReal) this.#merged.set(key, merged);
     return merged;
   }
 }

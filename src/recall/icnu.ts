@@ -1,12 +1,7 @@
 /** ICNU at recall (SPEC §8.2): what matters is moved up among what is relevant. Pure. */
+import type { IcnuWeights } from '../salience/index.js';
 
-/** Share of each signal; the default is a quarter each. */
-export interface IcnuWeights {
-  readonly importance: number;
-  readonly coactivation: number;
-  readonly novelty: number;
-  readonly urgency: number;
-}
+/** A quarter each. */
 
 export const DEFAULT_ICNU_WEIGHTS: IcnuWeights = Object.freeze({
   importance: 0.25,
@@ -14,6 +9,19 @@ export const DEFAULT_ICNU_WEIGHTS: IcnuWeights = Object.freeze({
   novelty: 0.25,
   urgency: 0.25,
 });
+
+/** Weights as shares of their sum, which is 1 then: what a profile sets counts in proportion (SPEC §5). */
+export function sharesOf(weights: IcnuWeights): IcnuWeights {
+  const { importance, coactivation, novelty, urgency } = weights;
+  const sum = importance + coactivation + novelty + urgency;
+  if (!(sum > 0)) return DEFAULT_ICNU_WEIGHTS;
+  return {
+    importance: importance / sum,
+    coactivation: coactivation / sum,
+    novelty: novelty / sum,
+    urgency: urgency / sum,
+  };
+}
 
 /** λ: how far ICNU can raise a score; with weights that sum to 1, by half at most. */
 export const ICNU_LAMBDA = 0.5;

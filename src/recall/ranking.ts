@@ -1,16 +1,14 @@
 import type { CandidateRow, FactNumbers } from '../db/index.js';
-import { currentImportance, type DecayVariant, decay, hoursUnseen } from '../salience/index.js';
+import {
+  currentImportance,
+  type DecayVariant,
+  decay,
+  hoursUnseen,
+  type IcnuWeights,
+} from '../salience/index.js';
 import { type CoActivation, coActivationOf, NO_TIES } from './co-activation.js';
 import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
-import {
-  DEFAULT_ICNU_WEIGHTS,
-  freshness,
-  ICNU_LAMBDA,
-  type IcnuSignals,
-  type IcnuWeights,
-  icnu,
-  withIcnu,
-} from './icnu.js';
+import { DEFAULT_ICNU_WEIGHTS, freshness, ICNU_LAMBDA, type IcnuSignals, icnu, withIcnu } from './icnu.js';
 
 /** How scores are made; the defaults are those of SPEC §8. */
 export interface RankingOptions {

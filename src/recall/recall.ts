@@ -15,6 +15,7 @@ import type { Services } from '../services.js';
 import { changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { BM25 } from './bm25.js';
 import { currentScores } from './current-scores.js';
+import { sharesOf } from './icnu.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
 import { type AnalyzedQuery, analyzeForSearch } from './query.js';
@@ -56,7 +57,7 @@ export async function recall(
     const { profile, ofScopes } = await profilesFor(unit, deps, request, context);
     const ranking: RankingOptions = {
       ...DEFAULT_RANKING,
-      icnuWeights: profile.effective.icnuWeights.value,
+      icnuWeights: sharesOf(profile.effective.icnuWeights.value),
       ...options,
       decay: decayVariantOf(actor.tenant.settings),
     };

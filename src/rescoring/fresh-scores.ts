@@ -1,8 +1,9 @@
-import { type FreshScore, readScores, type Unit } from '../db/index.js';
+import { type FreshScore, readScores, scoringOfFacts, type Unit } from '../db/index.js';
 import type { ScopeProfile } from '../profiles/index.js';
 import type { Services } from '../services.js';
 import type { TenantContext } from '../tenancy/index.js';
 import { namedFacts } from './named-facts.js';
+import type { RescoringDeps } from './rescore-scopes.js';
 import { scoringMeans, scoringProfile } from './scoring-profile.js';
 
 /** A stored fact, as far as it tells what it was scored with. */
@@ -46,4 +47,20 @@ export async function freshScores(
   }
   const scores = await readScores(unit, scoringMeans(deps, tenant, now), requests);
   return new Map(scores.map((score) => [score.factId, score]));
+}
+
+/** What those of the facts would score that are stale; the others are not in the answer. Two statements, or three. */
+export async function staleScores(
+  unit: Unit,
+  deps: RescoringDeps,
+  tenant: TenantContext,
+  factIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, FreshScore>> {
+  const facts = await scoringOfFacts(unit, factIds);
+  const scopes = [...new Map(facts.map((fact) => [fact.scopeId, fact])).values()];
+  const read = await deps.profiles.effectiveOf(unit, scopes);
+  const profiles = new Map(scopes.map(({ scopeId }, place) => [scopeId, read[place] as ScopeProfile]));
+  const stale = facts.filter((fact) => isStale(fact, profiles.get(fact.scopeId) as ScopeProfile));
+  return freshScores(unit, deps, tenant, (scopeId) => profiles.get(scopeId), stale, now);
 }

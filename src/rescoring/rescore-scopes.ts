@@ -19,23 +19,32 @@ export interface ScopesOfProfile {
 /** What rescoring needs. */
 export type RescoringDeps = Pick<Services, 'embedding' | 'embeddingModelId' | 'profiles'>;
 
-/** Groups scopes by what applies to them as of this transaction: those whose profiles score alike are one. */
+/** Scopes by what applies to each, in the same order: those whose profiles score alike are one group. */
+export function groupScopes(
+  profiles: readonly ScopeProfile[],
+  scopeIds: readonly number[],
+): ScopesOfProfile[] {
+  const groups = new Map<string, { profile: ScopeProfile; scopeIds: number[] }>();
+  profiles.forEach((profile, place) => {
+    const group = groups.get(profile.fingerprint) ?? { profile, scopeIds: [] };
+    // Whichever is greatest holds for all: it only decides what is looked at.
+    if (profile.staleBelow > group.profile.staleBelow) group.profile = profile;
+    group.scopeIds.push(scopeIds[place] as number);
+    groups.set(profile.fingerprint, group);
+  });
+  return [...groups.values()];
+}
+
+/** Groups scopes by what applies to them as of this transaction. One statement. */
 export async function groupByProfile(
   unit: Unit,
   { profiles }: Pick<Services, 'profiles'>,
   scopes: readonly OwnedScope[],
 ): Promise<ScopesOfProfile[]> {
-  const read = await profiles.effectiveOf(unit, scopes);
-  const groups = new Map<string, { profile: ScopeProfile; scopeIds: number[] }>();
-  scopes.forEach(({ scopeId }, place) => {
-    const profile = read[place] as ScopeProfile;
-    const group = groups.get(profile.fingerprint) ?? { profile, scopeIds: [] };
-    // Whichever is greatest holds for all: it only decides what is looked at.
-    if (profile.staleBelow > group.profile.staleBelow) group.profile = profile;
-    group.scopeIds.push(scopeId);
-    groups.set(profile.fingerprint, group);
-  });
-  return [...groups.values()];
+  return groupScopes(
+    await profiles.effectiveOf(unit, scopes),
+    scopes.map(({ scopeId }) => scopeId),
+  );
 }
 
 /**

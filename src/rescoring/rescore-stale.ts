@@ -1,4 +1,4 @@
-import { rescoreFacts, scopesOfFacts, type Unit } from '../db/index.js';
+import { rescoreFacts, scoringOfFacts, type Unit } from '../db/index.js';
 import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
 import { namedFacts } from './named-facts.js';
 import { groupByProfile, type RescoringDeps } from './rescore-scopes.js';
@@ -18,11 +18,11 @@ export async function rescoreStale(
 ): Promise<number> {
   if (factIds.length === 0) return 0;
   const means = scoringMeans(deps, tenant, now);
-  const facts = await scopesOfFacts(unit, factIds);
+  const facts = await scoringOfFacts(unit, factIds);
   const scopes = new Map(facts.map((fact) => [fact.scopeId, fact]));
   let changed = 0;
   for (const { profile, scopeIds } of await groupByProfile(unit, deps, [...scopes.values()])) {
-    const own = facts.filter(({ scopeId }) => scopeIds.includes(scopeId)).map(({ factId }) => factId);
+    const own = facts.filter(({ scopeId }) => scopeIds.includes(scopeId)).map(({ id }) => id);
     const selection = { factIds: own, staleBelow: profile.staleBelow };
     const named = await namedFacts(unit, profile.effective, selection);
     const result = await rescoreFacts(unit, means, scoringProfile(profile), selection, named, SYSTEM_ACTOR);

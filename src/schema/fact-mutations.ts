@@ -18,7 +18,7 @@ import { idOf, optionalIdOf, toGlobalId } from './global-id.js';
 import { checkJson } from './json-input.js';
 import { defineMutation } from './mutation.js';
 
-const ImportanceHintsInput = builder.inputType('ImportanceHintsInput', {
+export const ImportanceHintsInput = builder.inputType('ImportanceHintsInput', {
   description:
     'What the caller knows of how much a statement matters. With interest or challenge these decide the base importance instead of novelty alone.',
   fields: (t) => ({

@@ -11,13 +11,12 @@ import {
   sourcesOfFacts,
 } from '../db/index.js';
 import { BadInputError } from '../errors.js';
-import { decayOf, exactImportance } from '../facts/index.js';
 import { isUuid } from '../ids.js';
-import type { DecayVariant } from '../salience/index.js';
-import { decayVariantOf, mayRead, readRange } from '../tenancy/index.js';
+import { mayRead, readRange } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ExtractorName, FactKind, FactStatus, FactTier, RetireReason } from './enums.js';
+import { breakdownOf, ImportanceBreakdown } from './importance-breakdown.js';
 import { Agent, loadAgent, loadUser, User } from './members.js';
 import { connectionOf, pageOf, type SortKey } from './page.js';
 import { loadSession, Message, Session } from './sessions.js';
@@ -36,11 +35,6 @@ export function loadFact(context: GraphQLContext, id: string): Promise<FactRecor
     },
     id,
   );
-}
-
-/** How fast facts fade in the caller's tenant. */
-function fadingOf(context: GraphQLContext): DecayVariant {
-  return decayVariantOf(tenantActorOf(context).tenant.settings);
 }
 
 Entity.implement({
@@ -70,77 +64,6 @@ Edge.implement({
       type: 'DateTime',
       nullable: true,
       description: 'When the last live fact that supported it was retired.',
-    }),
-  }),
-});
-
-const ImportanceBreakdown = builder.objectRef<FactRecord>('ImportanceBreakdown').implement({
-  description:
-    'Why a fact is as important as it is. encoded = base × topicBoost × valenceFactor × selfRelevanceFactor, within 0.05 to 10; current = encoded × reinforcement × decay.',
-  fields: (t) => ({
-    distance: t.float({
-      nullable: true,
-      description:
-        'Distance to the nearest live fact of its agent and user when it came, 0 to 2; null without one.',
-      resolve: ({ salience }) => salience.distance,
-    }),
-    z: t.float({
-      nullable: true,
-      description: 'How surprising it was, in standard deviations; null in warm-up.',
-      resolve: ({ salience }) => salience.z,
-    }),
-    spatialZ: t.float({
-      nullable: true,
-      description: 'The part of it that comes from the distance.',
-      resolve: ({ salience }) => salience.spatialZ,
-    }),
-    temporalZ: t.float({
-      nullable: true,
-      description:
-        'The part that comes from the time since the same was last said; null for what is not known already.',
-      resolve: ({ salience }) => salience.temporalZ,
-    }),
-    base: t.float({
-      description:
-        'Importance from novelty or hints alone, 0.05 to 10; 1 in warm-up, before 20 facts are there to compare with.',
-      resolve: ({ salience }) => salience.base,
-    }),
-    topicBoost: t.float({
-      description: 'Factor of the interests and disinterests that it matches, 0.01 to 2.',
-      resolve: ({ salience }) => salience.topicBoost,
-    }),
-    valenceFactor: t.float({
-      description: "Factor of the persona's optimism or pessimism, 0.2 to 1.8.",
-      resolve: ({ salience }) => salience.valenceFactor,
-    }),
-    selfRelevanceFactor: t.float({
-      description: 'Factor for what concerns who the agent or user is, 1 to 2.',
-      resolve: ({ salience }) => salience.selfRelevanceFactor,
-    }),
-    decayResistance: t.float({
-      description: 'How much slower it fades for being stirring; 1 and above.',
-      resolve: ({ salience }) => salience.decayResistance,
-    }),
-    flashbulb: t.boolean({
-      description: 'Whether it was so surprising that it was pinned at once.',
-      resolve: ({ salience }) => salience.flashbulb,
-    }),
-    encoded: t.float({
-      description: 'Importance as encoded, 0.05 to 10.',
-      resolve: ({ salience }) => salience.encoded,
-    }),
-    reinforcement: t.float({
-      description: 'Factor of having been recalled, 1 to 2.',
-      resolve: ({ salience }) => salience.reinforcement,
-    }),
-    decay: t.float({
-      description: 'What time has left of it, 0.05 to 1; 1 while pinned.',
-      resolve: (fact, _args, context) =>
-        fact.salience.pinned ? 1 : decayOf(fact, context.services.now(), fadingOf(context)),
-    }),
-    current: t.float({
-      description: 'Importance at this moment, 0.05 to 10; exact, where lists show a snapshot of it.',
-      resolve: (fact, _args, context) => exactImportance(fact, context.services.now(), fadingOf(context)),
     }),
   }),
 });
@@ -218,8 +141,9 @@ builder.node(Fact, {
     }),
     importanceBreakdown: t.field({
       type: ImportanceBreakdown,
-      description: 'Why it matters that much.',
-      resolve: (fact) => fact,
+      description:
+        'Why it matters that much. Where what matters has changed and the fact was not rescored yet, the numbers are those that it will get.',
+      resolve: (fact, _args, context) => breakdownOf(context, fact),
     }),
     pinned: t.boolean({
       description: 'Whether it is kept from fading.',

@@ -7,10 +7,12 @@ import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';
 import './memory-context.js';
+import './previews.js';
 import './profile-mutations.js';
 import './profile-versions.js';
 import './recall.js';
 import './rescore-jobs.js';
+import './rescore-requests.js';
 import './viewer.js';
 import { builder } from './builder.js';
 

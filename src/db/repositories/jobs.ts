@@ -1,5 +1,6 @@
 import type { Transaction } from '../index.js';
 import { type IdPage, idPage } from './members.js';
+import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** A job as consoles see it; no content. */
@@ -8,6 +9,8 @@ export interface JobRow {
   readonly kind: string;
   readonly status: string;
   readonly strategy: string | null;
+  /** Which facts a rescoring is for; null: all of the tenant. */
+  readonly targets: readonly ScopeOwner[] | null;
   readonly total: number | null;
   readonly processed: number;
   readonly changed: number;
@@ -23,6 +26,7 @@ const COLUMNS = {
   kind: true,
   status: true,
   strategy: true,
+  targets: true,
   total: true,
   processed: true,
   changed: true,
@@ -40,7 +44,7 @@ export async function listRescoreJobs(
   statuses: readonly string[] | null,
 ): Promise<JobRow[]> {
   const { AND, ...rest } = idPage(page);
-  return unit.tx.job.findMany({
+  const rows = await unit.tx.job.findMany({
     where: {
       tenantId: unit.tenantId,
       kind: 'RESCORE',
@@ -50,13 +54,20 @@ export async function listRescoreJobs(
     ...rest,
     select: COLUMNS,
   });
+  return rows.map(toJob);
 }
 
 export async function rescoreJobsByIds(unit: Unit, ids: readonly string[]): Promise<JobRow[]> {
-  return unit.tx.job.findMany({
+  const rows = await unit.tx.job.findMany({
     where: { tenantId: unit.tenantId, kind: 'RESCORE', id: { in: [...ids] } },
     select: COLUMNS,
   });
+  return rows.map(toJob);
+}
+
+/** Only `enqueueRescore` writes targets. */
+function toJob(row: Omit<JobRow, 'targets'> & { readonly targets: unknown }): JobRow {
+  return { ...row, targets: row.targets as JobRow['targets'] };
 }
 
 /** An extraction that waits for somebody to do it. */

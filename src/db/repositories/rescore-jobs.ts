@@ -33,7 +33,7 @@ export async function enqueueRescore(
       WHEN j.targets @> excluded.targets THEN j.targets
       WHEN jsonb_array_length(j.targets) >= ${MAX_TARGETS}::int THEN NULL
       ELSE j.targets || excluded.targets END
-    RETURNING j.id, j.kind, j.status, j.strategy, j.total, j.processed, j.changed, j.failed, j.error,
+    RETURNING j.id, j.kind, j.status, j.strategy, j.targets, j.total, j.processed, j.changed, j.failed, j.error,
       j.requested_at AS "requestedAt", j.started_at AS "startedAt", j.finished_at AS "finishedAt"`;
   return rows[0] as JobRow;
 }

@@ -5,7 +5,7 @@ import type { Changer } from './tenants.js';
 import type { Unit } from './unit.js';
 
 /** Two importances that differ by less are the same: sums in another order differ in their last digits. */
-const SAME = 1e-9;
+export const SAME = 1e-9;
 
 /** Which facts to rescore: by id, or a stretch of the order by scope and id, in some scopes. */
 export type RescoreSelection =
@@ -129,13 +129,19 @@ export async function readScores(
     FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a`;
 }
 
-/** The scopes of facts, and whose these are. One statement. */
-export async function scopesOfFacts(
-  unit: Unit,
-  factIds: readonly string[],
-): Promise<(ScopeOwner & { readonly factId: string; readonly scopeId: number })[]> {
-  return unit.tx.$queryRaw`
-    SELECT s.fact_id AS "factId", s.scope_id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId"
+/** A fact's scope, whose that is, and what the fact was scored with. */
+export interface FactScoring extends ScopeOwner {
+  readonly id: string;
+  readonly scopeId: number;
+  readonly fingerprint: string | null;
+  readonly scoredRevision: number;
+}
+
+/** What facts were scored with. One statement. */
+export async function scoringOfFacts(unit: Unit, factIds: readonly string[]): Promise<FactScoring[]> {
+  return unit.tx.$queryRaw<FactScoring[]>`
+    SELECT s.fact_id AS id, s.scope_id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId",
+      encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision"
     FROM fact_salience s JOIN scope o ON o.tenant_id = s.tenant_id AND o.id = s.scope_id
     WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = ANY(${[...factIds]}::uuid[])`;
 }
@@ -170,7 +176,7 @@ function fingerprintBytes({ fingerprint }: ScoringProfile): Prisma.Sql {
   return Prisma.sql`decode(${fingerprint}::text, 'hex')`;
 }
 
-function selected(selection: RescoreSelection): Prisma.Sql {
+export function selected(selection: RescoreSelection): Prisma.Sql {
   if ('factIds' in selection) {
     const { factIds, staleBelow } = selection;
     const stale =

@@ -60,15 +60,17 @@ async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<
  * @returns null where the agent or user does not exist in the tenant
  */
 export async function findOrMakeScope(unit: Unit, owner: ScopeOwner, at: Date): Promise<ScopeRow | null> {
-  const find = async () => {
-    const rows = await unit.tx.$queryRaw<ScopeRow[]>`
-      SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM scope s WHERE ${ownedByOneOf(unit, [owner])}`;
-    return rows[0] ?? null;
-  };
-  const found = await find();
+  const found = await findScope(unit, owner);
   if (found) return found;
   await makeScopes(unit, [owner], at);
-  return find();
+  return findScope(unit, owner);
+}
+
+/** The scope of an owner; null where nothing was ever written to it. */
+export async function findScope(unit: Unit, owner: ScopeOwner): Promise<ScopeRow | null> {
+  const rows = await unit.tx.$queryRaw<ScopeRow[]>`
+    SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId" FROM scope s WHERE ${ownedByOneOf(unit, [owner])}`;
+  return rows[0] ?? null;
 }
 
 /** In one order for all writers, like the locks: two that make the same scopes wait for each other but once. */

@@ -67,12 +67,14 @@ export interface ScoringMeans {
  * comparing every fact with every vector where it has no statistics yet, as after an import.
  *
  * @param named facts that name an identity term, as found by `namesIdentity`
+ * @param also further columns of `fact_salience s`
  */
 export function scoredFacts(
   means: ScoringMeans,
   profile: ScoringProfile,
   where: Prisma.Sql,
   named: readonly string[] = [],
+  also: Prisma.Sql = Prisma.empty,
 ): Prisma.Sql {
   const { tenantId, modelId } = means;
   const hasVectors = profile.topics.length + profile.identity.length > 0;
@@ -85,7 +87,7 @@ export function scoredFacts(
     SELECT s.ctid AS place, s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
       s.decay_resistance AS old_resistance, s.fingerprint AS old_fingerprint, s.scored_revision AS old_revision,
       a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
-      q.encoded, ${matches(profile)}, ${importanceOf(means.now, means.decay, { encoded: Prisma.sql`q.encoded`, resistance: Prisma.sql`p.decay_resistance` })} AS current
+      q.encoded, ${matches(profile)}, ${importanceOf(means.now, means.decay, { encoded: Prisma.sql`q.encoded`, resistance: Prisma.sql`p.decay_resistance` })} AS current ${also}
     FROM fact_salience s ${embedding}
     CROSS JOIN LATERAL (SELECT ${zOf(profile)} AS z OFFSET 0) a
     ${similarities(means, profile)}

@@ -1,0 +1,167 @@
+import {
+  type FactPlace,
+  nextStretch,
+  type PreviewedChange,
+  type PreviewRequest,
+  previewRescore,
+  readInTenant,
+  type ScopeOwner,
+  type Unit,
+} from '../db/index.js';
+import { BadInputError } from '../errors.js';
+import {
+  type ProfileInput,
+  type ProposalRequest,
+  proposeProfile,
+  type ScopeProfile,
+  type Supposition,
+} from '../profiles/index.js';
+import type { BlockedSetting, MergePolicy } from '../salience/index.js';
+import type { Services } from '../services.js';
+import type { TenantActor } from '../tenancy/index.js';
+import { namedFacts } from './named-facts.js';
+import { groupScopes } from './rescore-scopes.js';
+import { scoringMeans, scoringProfile, type UnsavedVectors } from './scoring-profile.js';
+
+/** What a change of a profile or of the policy would do to the facts that are stored. */
+export interface SalienceProfilePreview {
+  /** Facts that the change reaches: raised, lowered and unchanged together. */
+  readonly affected: number;
+  readonly raised: number;
+  readonly lowered: number;
+  readonly unchanged: number;
+  /** The largest changes first. */
+  readonly changes: readonly PreviewedChange[];
+  /** What agents and users have set, or would set, that would have no effect. */
+  readonly blocked: readonly BlockedSetting[];
+  /** What saving would warn of; none for a policy. */
+  readonly warnings: readonly string[];
+}
+
+/** Changes shown when the client says nothing, and at most. */
+export const DEFAULT_CHANGES = 20;
+export const MAX_CHANGES = 100;
+/** Most different blocked settings that are told. */
+export const MAX_BLOCKED = 200;
+/** Facts looked at by one statement. */
+const FACTS_AT_A_TIME = 20_000;
+/** Different profiles scored by one statement. */
+const PROFILES_AT_A_TIME = 20;
+
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'now' | 'profiles'>;
+
+/**
+ * What saving a profile would do, over all facts that it reaches, by the code that rescores them; nothing is written.
+ * @param first how many of the largest changes are told: 0 to {@link MAX_CHANGES}
+ * @throws as saving it would
+ */
+export async function previewSalienceProfile(
+  deps: Deps,
+  actor: TenantActor,
+  input: ProposalRequest & ProfileInput,
+  first: number = DEFAULT_CHANGES,
+): Promise<SalienceProfilePreview> {
+  checkFirst(first);
+  const proposal = await proposeProfile(deps, actor, input, input);
+  const { owner, after, vectors, warnings } = proposal;
+  const targets = owner.agentId === null && owner.userId === null ? null : [owner];
+  const supposing = { profile: { owner, settings: after } };
+  return { ...(await preview(deps, actor, { targets, supposing, vectors, owner }, first)), warnings };
+}
+
+/** What another override policy would do, over all facts of the tenant; nothing is written. */
+export async function previewOverridePolicy(
+  deps: Deps,
+  actor: TenantActor,
+  policy: MergePolicy,
+  first: number = DEFAULT_CHANGES,
+): Promise<SalienceProfilePreview> {
+  checkFirst(first);
+  const owner = { agentId: null, userId: null };
+  const change = { targets: null, supposing: { policy }, vectors: new Map(), owner };
+  return { ...(await preview(deps, actor, change, first)), warnings: [] };
+}
+
+function checkFirst(first: number): void {
+  if (Number.isInteger(first) && first >= 0 && first <= MAX_CHANGES) return;
+  throw new BadInputError(`first must be from 0 to ${MAX_CHANGES}, not ${first}`, ['first']);
+}
+
+interface Change {
+  /** Whose facts it reaches; null: all. */
+  readonly targets: readonly ScopeOwner[] | null;
+  readonly supposing: Supposition;
+  readonly vectors: UnsavedVectors;
+  /** Whose profile it is. */
+  readonly owner: ScopeOwner;
+}
+
+function preview(
+  deps: Deps,
+  actor: TenantActor,
+  change: Change,
+  first: number,
+): Promise<Omit<SalienceProfilePreview, 'warnings'>> {
+  const means = scoringMeans(deps, actor.tenant, deps.now());
+  return readInTenant(deps.db, actor.tenant, async (unit) => {
+    const total = { raised: 0, lowered: 0, unchanged: 0 };
+    let changes: PreviewedChange[] = [];
+    const blocked = new Map<string, BlockedSetting>();
+    note(blocked, await deps.profiles.effectiveOf(unit, [change.owner], change.supposing));
+    let after: FactPlace | null = null;
+    do {
+      const stretch = await nextStretch(unit, change.targets, after, FACTS_AT_A_TIME);
+      const profiles = await deps.profiles.effectiveOf(unit, stretch.scopes, change.supposing);
+      note(blocked, profiles);
+      const scopeIds = stretch.scopes.map(({ scopeId }) => scopeId);
+      const requests = await requestsOf(unit, profiles, scopeIds, change.vectors, {
+        after,
+        through: stretch.through,
+      });
+      for (let from = 0; from < requests.length; from += PROFILES_AT_A_TIME) {
+        const some = requests.slice(from, from + PROFILES_AT_A_TIME);
+        const result = await previewRescore(unit, means, some, first);
+        total.raised += result.raised;
+        total.lowered += result.lowered;
+        total.unchanged += result.unchanged;
+        changes = largest([...changes, ...result.changes], first);
+      }
+      after = stretch.through;
+    } while (after !== null);
+    const affected = total.raised + total.lowered + total.unchanged;
+    return { affected, ...total, changes, blocked: [...blocked.values()] };
+  });
+}
+
+/** The scopes of a stretch, those that would score alike together. */
+async function requestsOf(
+  unit: Unit,
+  profiles: readonly ScopeProfile[],
+  scopeIds: readonly number[],
+  vectors: UnsavedVectors,
+  stretch: { readonly after: FactPlace | null; readonly through: FactPlace | null },
+): Promise<PreviewRequest[]> {
+  const requests: PreviewRequest[] = [];
+  for (const { profile, scopeIds: alike } of groupScopes(profiles, scopeIds)) {
+    const selection = { scopeIds: alike, ...stretch };
+    const named = await namedFacts(unit, profile.effective, selection);
+    requests.push({ profile: scoringProfile(profile, vectors), selection, named });
+  }
+  return requests;
+}
+
+function largest(changes: PreviewedChange[], first: number): PreviewedChange[] {
+  const size = ({ before, after }: PreviewedChange) => Math.abs(after - before);
+  return changes.sort((a, b) => size(b) - size(a) || (a.factId < b.factId ? -1 : 1)).slice(0, first);
+}
+
+/** The same setting of the same level is told once, however many scopes it is blocked in. */
+function note(blocked: Map<string, BlockedSetting>, profiles: readonly ScopeProfile[]): void {
+  for (const { owner, effective } of profiles) {
+    for (const setting of effective.blocked) {
+      if (blocked.size >= MAX_BLOCKED) return;
+      const whose = setting.origin === 'AGENT' ? owner.agentId : owner.userId;
+      blocked.set(JSON.stringify([whose, setting]), setting);
+    }
+  }
+}
