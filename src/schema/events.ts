@@ -153,7 +153,7 @@ function importanceOf(
 }
 
 /** The plugin looks at a subscription's cost at each event only: one that is too dear is refused when it begins. */
-function assertCost(context: GraphQLContext, info: GraphQLResolveInfo): void {
+export function assertCost(context: GraphQLContext, info: GraphQLResolveInfo): void {
   const { complexity } = complexityFromQuery(
     { kind: Kind.DOCUMENT, definitions: [info.operation, ...Object.values(info.fragments)] },
     { schema: info.schema, variables: info.variableValues, ctx: context },

@@ -1,7 +1,9 @@
-import { type JobRow, listRescoreJobs, rescoreJobsByIds } from '../db/index.js';
+import { type JobRow, listRescoreJobs, rescoreJobsByIds, type ScopeOwner } from '../db/index.js';
 import { builder, OVERSEERS } from './builder.js';
 import { actorOf, type GraphQLContext, readTenant } from './context.js';
+import { Agent, loadAgent, loadUser, User } from './members.js';
 import { connectionOf, idPageOf, type PageArguments, pageOf } from './page.js';
+import { RescoreStrategy } from './profile-enums.js';
 
 export const RescoreStatus = builder.enumType('RescoreStatus', {
   description: 'How far a rescoring job is.',
@@ -12,6 +14,24 @@ export const RescoreStatus = builder.enumType('RescoreStatus', {
     FAILED: { description: 'Ended with facts that could not be rescored; `failed` counts them.' },
     CANCELLED: { description: 'Was stopped on request.' },
   },
+});
+
+const RescoreTarget = builder.objectRef<ScopeOwner>('RescoreTarget').implement({
+  description: 'Facts that a rescoring is for: those that belong to all that it names.',
+  fields: (t) => ({
+    agent: t.field({
+      type: Agent,
+      nullable: true,
+      description: "Facts in this agent's memory; null: whatever their agent.",
+      resolve: ({ agentId }, _args, context) => (agentId === null ? null : loadAgent(context, agentId)),
+    }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      description: 'Facts about this user; null: whatever their user.',
+      resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+    }),
+  }),
 });
 
 export const RescoreJob = builder.objectRef<JobRow>('RescoreJob');
@@ -29,6 +49,17 @@ builder.node(RescoreJob, {
       type: RescoreStatus,
       description: 'How far it is.',
       resolve: (job) => job.status as never,
+    }),
+    strategy: t.field({
+      type: RescoreStrategy,
+      description: 'How it came to be; at present always BACKGROUND.',
+      resolve: (job) => (job.strategy ?? 'BACKGROUND') as never,
+    }),
+    scope: t.field({
+      type: [RescoreTarget],
+      nullable: true,
+      description: 'Which facts it is for, the union of all; null: every fact of the tenant.',
+      resolve: ({ targets }) => (targets === null ? null : [...targets]),
     }),
     total: t.exposeInt('total', {
       nullable: true,
