@@ -1,6 +1,7 @@
 import { type IdPage, listTenants } from '../db/index.js';
-import { pruneEventLog } from '../events/index.js';
+import { DEFAULT_KEPT_DAYS, pruneEventLog } from '../events/index.js';
 import type { Services } from '../services.js';
+import { toTenantContext } from '../tenancy/index.js';
 
 /** How often old events are dropped; several processes may do so at once. */
 const INTERVAL_MS = 60 * 60 * 1_000;
@@ -35,7 +36,8 @@ export async function pruneAll(deps: Deps, signal: AbortSignal): Promise<void> {
     const tenants = (await deps.db.withPlatform((tx) => listTenants(tx, page))).slice(0, TENANTS_AT_A_TIME);
     for (const tenant of tenants) {
       if (signal.aborted) return;
-      await pruneEventLog(deps, tenant);
+      const { retention } = toTenantContext(tenant).settings;
+      await pruneEventLog(deps, tenant, retention?.eventDays ?? DEFAULT_KEPT_DAYS);
     }
     after = tenants.length === TENANTS_AT_A_TIME ? (tenants.at(-1)?.id ?? null) : null;
   } while (after !== null);

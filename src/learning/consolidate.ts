@@ -138,7 +138,7 @@ async function retireFaded(
   factIds: readonly string[],
   now: Date,
 ): Promise<FadedFact[]> {
-  const below = tenant.settings.evolution?.fadeBelow;
+  const below = tenant.settings.retention?.fadeBelow;
   if (below === undefined) return [];
   const faded = await findFaded(unit, factIds, below, now);
   await retireFacts(

@@ -8,7 +8,7 @@ import {
 import { decayOf, exactImportance, type PreviewedImportance } from '../facts/index.js';
 import { staleScores } from '../rescoring/index.js';
 import type { MatchedTopic as MatchedTopicValue } from '../salience/index.js';
-import { decayVariantOf } from '../tenancy/index.js';
+import { decayVariantOf, mayRead } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ProfileOriginEnum, TopicLevelEnum, TopicListEnum } from './profile-enums.js';
@@ -94,7 +94,7 @@ export const ImportanceBreakdown = builder.objectRef<Breakdown>('ImportanceBreak
     matchedTopics: t.field({
       type: [MatchedTopic],
       description:
-        "The interests and disinterests that it matches, in the order of the profile: the tenant's, the agent's, the user's.",
+        "The interests and disinterests that it matches, the tenant's, the agent's, then the user's; those of profiles that the caller may see.",
       resolve: async ({ matchedTopics }) => [...(await matchedTopics())],
     }),
     valenceFactor: t.exposeFloat('valenceFactor', {
@@ -169,8 +169,10 @@ async function matchedTopicsOf(
       ),
     ),
   );
-  // A topic whose owner is gone is gone with it.
+  // A topic whose owner is gone is gone with it; an agent's profile is not a user's to see.
   return topics.flatMap((topic, place) =>
-    topic ? [{ ...topic, similarity: matchedSimilarities?.[place] ?? 0 } as Matched] : [],
+    topic && mayRead(tenantActorOf(context), topic)
+      ? [{ ...topic, similarity: matchedSimilarities?.[place] ?? 0 } as Matched]
+      : [],
   );
 }

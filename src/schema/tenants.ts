@@ -12,6 +12,7 @@ import {
   type UserRow,
 } from '../db/index.js';
 import { BadInputError, ForbiddenError } from '../errors.js';
+import { DEFAULT_KEPT_DAYS } from '../events/index.js';
 import type { DecayVariant } from '../salience/index.js';
 import {
   type ActorKind,
@@ -97,10 +98,10 @@ builder.node(Tenant, {
       description: 'What the gate takes for worth an extraction, beyond its own words.',
       resolve: (tenant) => tenant.settings.gate ?? {},
     }),
-    evolution: t.field({
-      type: EvolutionSettings,
-      description: 'How facts fade.',
-      resolve: (tenant) => tenant.settings.evolution ?? {},
+    retention: t.field({
+      type: RetentionSettings,
+      description: 'How facts fade, and how long events are kept.',
+      resolve: (tenant) => tenant.settings.retention ?? {},
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -228,10 +229,10 @@ const FadingSpeed = builder.enumType('FadingSpeed', {
   } satisfies Record<DecayVariant, object>,
 });
 
-const EvolutionSettings = builder
-  .objectRef<NonNullable<TenantContext['settings']['evolution']>>('EvolutionSettings')
+const RetentionSettings = builder
+  .objectRef<NonNullable<TenantContext['settings']['retention']>>('RetentionSettings')
   .implement({
-    description: 'How facts fade.',
+    description: 'How facts fade, and how long events are kept.',
     fields: (t) => ({
       decay: t.field({
         type: FadingSpeed,
@@ -243,6 +244,10 @@ const EvolutionSettings = builder
         description:
           'Importance below which consolidation retires facts that were never recalled and are not pinned; null: never.',
         resolve: (settings) => settings.fadeBelow ?? null,
+      }),
+      eventDays: t.int({
+        description: 'Days that events are kept.',
+        resolve: (settings) => settings.eventDays ?? DEFAULT_KEPT_DAYS,
       }),
     }),
   });
@@ -363,10 +368,14 @@ const GateSettingsInput = builder.inputType('GateSettingsInput', {
   }),
 });
 
-const EvolutionSettingsInput = builder.inputType('EvolutionSettingsInput', {
-  description: 'How facts fade. A setting left out stays; null brings the default back.',
+const RetentionSettingsInput = builder.inputType('RetentionSettingsInput', {
+  description:
+    'How facts fade, and how long events are kept. A setting left out stays; null brings the default back.',
   fields: (t) => ({
     decay: t.field({ type: FadingSpeed, description: 'How fast; STANDARD by default.' }),
+    eventDays: t.int({
+      description: `Days that events are kept, 1 to 3,650; ${DEFAULT_KEPT_DAYS} by default.`,
+    }),
     fadeBelow: t.float({
       description:
         'Importance, 0.05 to 10, below which consolidation retires facts that were never recalled and are not pinned; never by default.',
@@ -394,7 +403,10 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
         description: 'What `memoryContext` gives.',
       }),
       gate: t.field({ type: GateSettingsInput, description: 'What is worth an extraction.' }),
-      evolution: t.field({ type: EvolutionSettingsInput, description: 'How facts fade.' }),
+      retention: t.field({
+        type: RetentionSettingsInput,
+        description: 'How facts fade, and how long events are kept.',
+      }),
       expectedVersion: t.int({
         description: 'The version that the change is based on; another one stored gives CONFLICT.',
       }),

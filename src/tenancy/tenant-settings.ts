@@ -34,12 +34,14 @@ export const tenantSettingsSchema = z
         extraTrivialWords: z.array(phrase).max(100),
       })
       .partial(),
-    evolution: z
+    retention: z
       .object({
         /** How fast facts fade (SPEC §6.1). */
         decay: z.enum(['STANDARD', 'SLOW', 'FAST']),
         /** Importance below which consolidation retires facts that were never recalled (SPEC §6.5); unset: never. */
         fadeBelow: z.number().min(0.05).max(10),
+        /** Days that events are kept (SPEC §11). */
+        eventDays: z.number().int().min(1).max(3_650),
       })
       .partial(),
   })
@@ -53,7 +55,7 @@ export const DEFAULT_USER_PROFILE_CHARACTERS = 1_375;
 
 /** How fast the tenant's facts fade (SPEC §6.1). */
 export function decayVariantOf(settings: TenantSettings): DecayVariant {
-  return settings.evolution?.decay ?? 'STANDARD';
+  return settings.retention?.decay ?? 'STANDARD';
 }
 
 export function factCharacterLimit(settings: TenantSettings): number {

@@ -75,7 +75,7 @@ export interface UpdateTenantInput {
   readonly budgets?: Changes<NonNullable<TenantSettings['budgets']>> | null;
   readonly memoryContext?: Changes<NonNullable<TenantSettings['memoryContext']>> | null;
   readonly gate?: Changes<NonNullable<TenantSettings['gate']>> | null;
-  readonly evolution?: Changes<NonNullable<TenantSettings['evolution']>> | null;
+  readonly retention?: Changes<NonNullable<TenantSettings['retention']>> | null;
   readonly expectedVersion?: number | null;
   /** What becomes of stored scores where the override policy changes; BACKGROUND when left out. */
   readonly rescore?: RescoreStrategy | null;
@@ -138,7 +138,7 @@ async function markPolicyChanged(unit: Unit, strategy: RescoreStrategy, now: Dat
 /** Groups of settings that are given are merged key by key; null unsets the key. */
 function mergeSettings(stored: TenantSettings, input: UpdateTenantInput): TenantSettings {
   const merged: Record<string, unknown> = { ...stored };
-  for (const group of ['budgets', 'memoryContext', 'gate', 'evolution'] as const) {
+  for (const group of ['budgets', 'memoryContext', 'gate', 'retention'] as const) {
     const given = input[group];
     if (given) merged[group] = { ...stored[group], ...given };
   }

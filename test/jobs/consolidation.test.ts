@@ -59,16 +59,16 @@ async function consolidate(caller: Caller = admin): Promise<Report> {
   return runConsolidation.report;
 }
 
-async function setEvolution(evolution: Record<string, unknown>): Promise<void> {
+async function setRetention(retention: Record<string, unknown>): Promise<void> {
   const { updateTenant } = await admin.query<{
-    updateTenant: { tenant: { evolution: unknown } | null; errors: { message: string }[] };
+    updateTenant: { tenant: { retention: unknown } | null; errors: { message: string }[] };
   }>(
     `mutation ($input: UpdateTenantInput!) { updateTenant(input: $input) {
-       tenant { evolution { decay fadeBelow } } errors { code message path } } }`,
-    { input: { id: tenant.id, evolution } },
+       tenant { retention { decay fadeBelow } } errors { code message path } } }`,
+    { input: { id: tenant.id, retention } },
   );
   if (updateTenant.errors.length > 0) throw new Error(updateTenant.errors[0]!.message);
-  expect(updateTenant.tenant!.evolution).toMatchObject(evolution);
+  expect(updateTenant.tenant!.retention).toMatchObject(retention);
 }
 
 async function context() {
@@ -164,7 +164,7 @@ describe('snapshots of importance', () => {
   ])('fade as the tenant wants: %s', async (decay, exponent) => {
     const [fact] = (await facts(1)) as [FactView];
     await setNumbers(owner, fact.id, { encoded: 4, current: 4, told: 4 });
-    await setEvolution({ decay });
+    await setRetention({ decay });
     clock.advanceHours(24);
     await consolidate();
     const expected = 4 * 25 ** -exponent;
@@ -254,7 +254,7 @@ describe('faded facts', () => {
     await setNumbers(owner, recalled.id, { recall_count: 1 });
     clock.advanceHours(24 * 365);
     expect(await consolidate()).toMatchObject({ retired: 0 });
-    await setEvolution({ fadeBelow: 0.5 });
+    await setRetention({ fadeBelow: 0.5 });
     const begun = (await eventsOf(owner, tenant)).at(-1)!.seq;
     expect(await consolidate()).toMatchObject({ retired: 1, merged: 0 });
     expect(await admin.find(faded.id)).toMatchObject({ status: 'RETIRED', retireReason: 'FADED' });
@@ -269,7 +269,7 @@ describe('faded facts', () => {
   });
 
   test.each([0.04, 10.5])('a threshold of %d is refused', async (fadeBelow) => {
-    await expect(setEvolution({ fadeBelow })).rejects.toThrow('evolution.fadeBelow');
+    await expect(setRetention({ fadeBelow })).rejects.toThrow('retention.fadeBelow');
   });
 });
 

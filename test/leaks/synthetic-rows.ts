@@ -10,6 +10,12 @@ import { type Column, type Table, tenantColumn, tenantTables } from './catalogue
 const VALUES: Readonly<Record<string, string>> = {
   'co_activation.first_id': `'00000000-0000-7000-8000-000000000001'`,
   'co_activation.second_id': `'00000000-0000-7000-8000-000000000002'`,
+  // One event, far behind the head: it is part of no stream.
+  'event_batch.first_seq': '1000000000',
+  'event_batch.last_seq': '1000000000',
+  'event_batch.fact_ids': `'{00000000-0000-7000-8000-000000000001}'`,
+  'event_batch.old_values': `'{1}'`,
+  'event_batch.new_values': `'{2}'`,
   // An open one would be worked on.
   'job.status': `'CANCELLED'`,
 };
