@@ -102,8 +102,9 @@ export function scoredFacts(
 
 /** SPEC §4.2: what was scored as familiar has a temporal z. */
 function zOf({ alpha, beta }: ScoringProfile): Prisma.Sql {
+  const spatial = factor(Prisma.sql`greatest(s.spatial_z, ${TEMPORAL_Z_MIN}::float8)`);
   return Prisma.sql`CASE WHEN s.temporal_z IS NULL THEN s.spatial_z
-    ELSE ${alpha}::float8 * greatest(s.spatial_z, ${TEMPORAL_Z_MIN}::float8) + ${beta}::float8 * s.temporal_z END`;
+    ELSE ${noticeable(alpha)}::float8 * ${spatial} + ${noticeable(beta)}::float8 * ${factor(Prisma.sql`s.temporal_z`)} END`;
 }
 
 /** SPEC §4.1, §4.3: hints leave nothing to the profile. Beyond ±500 the curve is flat, and PostgreSQL's exp() fails. */
@@ -123,13 +124,17 @@ function similarities(means: ScoringMeans, profile: ScoringProfile): Prisma.Sql 
   );
   const matched = topics.map((topic, index) => {
     const cosine = Prisma.raw(`c.c${index + 1}`);
+    // No similarity exceeds 1, although a cosine may by rounding.
+    if (topic.similarityThreshold >= 1) return Prisma.sql`NULL::float8 AS ${Prisma.raw(`m${index + 1}`)}`;
     return Prisma.sql`CASE WHEN ${cosine} > ${cosineAt(means, topic.similarityThreshold)}::float8
       THEN ${similarityOf(means, cosine, topic.similarityThreshold)} END AS ${Prisma.raw(`m${index + 1}`)}`;
   });
-  const near = identity.map(
-    (_term, index) =>
-      Prisma.sql`${Prisma.raw(`c.c${topics.length + index + 1}`)} >= ${cosineAt(means, profile.similarityThreshold)}::float8`,
-  );
+  const near = identity.map((_term, index) => {
+    const cosine = Prisma.raw(`c.c${topics.length + index + 1}`);
+    // Where 0 is enough, a cosine below it is too: its similarity is 0.
+    if (profile.similarityThreshold <= 0) return Prisma.sql`${cosine} IS NOT NULL`;
+    return Prisma.sql`${cosine} >= ${cosineAt(means, profile.similarityThreshold)}::float8`;
+  });
   const columns = [
     ...matched,
     Prisma.sql`${near.length ? Prisma.join(near, ' OR ') : Prisma.sql`false`} AS near`,
@@ -215,9 +220,10 @@ function matches({ topics }: ScoringProfile): Prisma.Sql {
 
 /** SPEC §4.4.2. */
 function valenceFactor({ valenceBias }: ScoringProfile): Prisma.Sql {
-  if (valenceBias === 0) return Prisma.sql`1::float8`;
+  const bias = noticeable(valenceBias / 100);
+  if (bias === 0) return Prisma.sql`1::float8`;
   return Prisma.sql`CASE WHEN s.valence IS NULL THEN 1::float8 ELSE
-    least(${VALENCE_FACTOR_MAX}::float8, greatest(${VALENCE_FACTOR_MIN}::float8, 1 + ${valenceBias / 100}::float8 * s.valence)) END`;
+    least(${VALENCE_FACTOR_MAX}::float8, greatest(${VALENCE_FACTOR_MIN}::float8, 1 + ${bias}::float8 * ${factor(Prisma.sql`s.valence`)})) END`;
 }
 
 /** SPEC §4.4.4. */
@@ -231,6 +237,20 @@ function selfRelevance(profile: ScoringProfile, named: readonly string[]): Prism
 
 /** SPEC §4.4.3. */
 function resistance({ arousalSensitivity }: ScoringProfile): Prisma.Sql {
-  return Prisma.sql`greatest(1::float8, 1 + ${AROUSAL_RESISTANCE * arousalSensitivity}::float8 * greatest(
-    coalesce(s.arousal, 0), abs(coalesce(s.valence, 0)), least(1, greatest(0, coalesce(a.z, 0) / ${FULL_AROUSAL_Z}::float8))))`;
+  const arousal = Prisma.sql`greatest(coalesce(s.arousal, 0), abs(coalesce(s.valence, 0)),
+    least(1, greatest(0, coalesce(${factor(Prisma.sql`a.z`)}, 0) / ${FULL_AROUSAL_Z}::float8)))`;
+  return Prisma.sql`greatest(1::float8, 1 + ${AROUSAL_RESISTANCE * arousalSensitivity}::float8 * ${factor(arousal)})`;
+}
+
+/** Smaller ones count as 0. PostgreSQL fails where a product is too small for its type, but not with 0. */
+const NOTICEABLE = 1e-150;
+
+/** A number of the profile, to multiply with. */
+function noticeable(value: number): number {
+  return Math.abs(value) < NOTICEABLE ? 0 : value;
+}
+
+/** A number of the fact, to multiply with. */
+function factor(value: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`CASE WHEN abs(${value}) < ${NOTICEABLE}::float8 THEN 0 ELSE ${value} END`;
 }
