@@ -18,7 +18,9 @@ export interface ScopeRow extends ScopeOwner {
 export async function lockScopes(unit: Unit, owners: readonly ScopeOwner[], at: Date): Promise<ScopeRow[]> {
   const locked = await lockExisting(unit, owners);
   if (locked.length === owners.length) return locked;
-  await makeScopes(unit, owners, at);
+  // What is made here is this transaction's alone until it ends.
+  const made = await makeScopes(unit, owners, at);
+  if (locked.length + made.length === owners.length) return [...locked, ...made];
   return lockExisting(unit, owners);
 }
 
@@ -62,8 +64,8 @@ async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<
 export async function findOrMakeScope(unit: Unit, owner: ScopeOwner, at: Date): Promise<ScopeRow | null> {
   const found = await findScope(unit, owner);
   if (found) return found;
-  await makeScopes(unit, [owner], at);
-  return findScope(unit, owner);
+  const [made] = await makeScopes(unit, [owner], at);
+  return made ?? findScope(unit, owner);
 }
 
 /** The scope of an owner; null where nothing was ever written to it. */
@@ -74,10 +76,10 @@ export async function findScope(unit: Unit, owner: ScopeOwner): Promise<ScopeRow
 }
 
 /** In one order for all writers, like the locks: two that make the same scopes wait for each other but once. */
-async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): Promise<void> {
+async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): Promise<ScopeRow[]> {
   const key = (owner: ScopeOwner) => `${owner.agentId}/${owner.userId}`;
   const owners = [...given].sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  await unit.tx.$executeRaw`
+  return unit.tx.$queryRaw<ScopeRow[]>`
     WITH made AS (
       INSERT INTO scope (tenant_id, agent_id, user_id, created_at)
       SELECT ${unit.tenantId}::uuid, w.agent_id, w.user_id, ${at}::timestamptz
@@ -87,9 +89,11 @@ async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): P
         AND (w.user_id IS NULL OR EXISTS (
               SELECT FROM app_user u WHERE u.tenant_id = ${unit.tenantId}::uuid AND u.id = w.user_id))
       ON CONFLICT DO NOTHING
-      RETURNING id)
-    INSERT INTO scope_state (tenant_id, scope_id)
-    SELECT ${unit.tenantId}::uuid, id FROM made`;
+      RETURNING id, agent_id, user_id
+    ), state AS (
+      INSERT INTO scope_state (tenant_id, scope_id)
+      SELECT ${unit.tenantId}::uuid, id FROM made)
+    SELECT id, agent_id AS "agentId", user_id AS "userId" FROM made`;
 }
 
 /** What scoring and budgets need to know of a scope, read under its lock. */
