@@ -38,8 +38,8 @@ export class DemoClient {
   }
 
   /** Subscribes; resolves once the subscription has taken its place in the stream. */
-  async subscribe(query: string): Promise<DemoEvents> {
-    const response = await this.app.fetch(this.#request(query, {}, 'text/event-stream'));
+  async subscribe(query: string, variables: Record<string, unknown> = {}): Promise<DemoEvents> {
+    const response = await this.app.fetch(this.#request(query, variables, 'text/event-stream'));
     if (!response.body) throw new Error('a stream without a body');
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let buffer = '';

@@ -132,3 +132,6 @@ export const DEMO_QUESTIONS = [
   'who should be paged for a dosage alert?',
   'when are we not allowed to deploy?',
 ] as const;
+
+/** What the example's tenant calls critical. */
+export const DEMO_INTEREST = 'keeping patients safe from wrong medication';

@@ -5,6 +5,8 @@ import { type App, createApp } from '../app.js';
 import { createConfig } from '../config/index.js';
 import { DemoClient } from './demo-client.js';
 import { DEMO_QUESTIONS, DEMO_SESSIONS } from './demo-conversation.js';
+import { heading, indent, number, optional } from './demo-print.js';
+import { showProfile } from './demo-profile.js';
 
 const ADMIN_KEY = 'demo-platform-administrator-key-0001';
 const DAY_MS = 86_400_000;
@@ -34,13 +36,15 @@ async function tell(app: App): Promise<void> {
   await converse(northwind);
   await showFacts(northwind);
   await showBreakdown(northwind);
+  await showProfile(northwind);
   await showRecall(northwind);
   await showEvent(northwind);
   await showIsolation(northwind, contoso);
   console.log('\nNext: `npm start` serves the same API, with GraphiQL; the README says how.\n');
 }
 
-interface DemoTenant {
+export interface DemoTenant {
+  readonly administrator: DemoClient;
   readonly agent: DemoClient;
   readonly userId: string;
 }
@@ -61,7 +65,7 @@ async function openTenant(platform: DemoClient, slug: string, name: string): Pro
     `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret errors { message } } }`,
     { input: { role: 'AGENT', agentId: createAgent.agent.id, name: 'assistant' } },
   );
-  return { agent: platform.as(createApiKey.secret), userId: createUser.user.id };
+  return { administrator: admin, agent: platform.as(createApiKey.secret), userId: createUser.user.id };
 }
 
 interface Appended {
@@ -140,7 +144,7 @@ async function showBreakdown({ agent }: DemoTenant): Promise<void> {
   heading('3. Why the most important fact matters that much, and where it comes from');
   const { facts } = await agent.ask<{ facts: { edges: { node: Record<string, never> }[] } }>(
     `{ facts(first: 1) { edges { node { text extractor recordedAt
-         importanceBreakdown { distance z base topicBoost valenceFactor selfRelevanceFactor decayResistance encoded reinforcement decay current }
+         importanceBreakdown { distance z base topicBoost matchedTopics { topic level origin similarity } valenceFactor selfRelevanceFactor decayResistance encoded reinforcement decay current }
          sources(first: 3) { edges { node { content sentAt session { externalId } } } }
          entities { name } edges(first: 3) { edges { node { relation source { name } target { name } } } } } } } }`,
   );
@@ -161,7 +165,7 @@ interface Recalled {
 
 async function showRecall({ agent, userId }: DemoTenant): Promise<void> {
   heading(
-    '4. Recall: facts and messages, by words (BM25) and by meaning (similarity); icnu: importance, freshness, urgency',
+    '5. Recall: facts and messages, by words (BM25) and by meaning (similarity); icnu: importance, freshness, urgency',
   );
   for (const query of DEMO_QUESTIONS) {
     const { recall } = await agent.ask<Recalled>(
@@ -183,7 +187,7 @@ async function showRecall({ agent, userId }: DemoTenant): Promise<void> {
 
 async function showEvent({ agent, userId }: DemoTenant): Promise<void> {
   heading(
-    '5. A service subscribes to importance changes; the agent remembers something, and the event arrives',
+    '6. A service subscribes to importance changes; the agent remembers something, and the event arrives',
   );
   const events = await agent.subscribe(
     `subscription { importanceChanged { __typename cursor ... on ImportanceChange { cause old new at actor { kind } fact { text } } } }`,
@@ -204,7 +208,7 @@ async function showEvent({ agent, userId }: DemoTenant): Promise<void> {
 }
 
 async function showIsolation(northwind: DemoTenant, contoso: DemoTenant): Promise<void> {
-  heading('6. The other tenant, with the same external ids, asks the same and tries an id');
+  heading('7. The other tenant, with the same external ids, asks the same and tries an id');
   const { facts } = await northwind.agent.ask<{ facts: { edges: { node: { id: string } }[] } }>(
     `{ facts(first: 1) { edges { node { id } } } }`,
   );
@@ -218,20 +222,4 @@ async function showIsolation(northwind: DemoTenant, contoso: DemoTenant): Promis
     { id: foreignId },
   );
   console.log(`  recall found ${recall.items.length} items; the fact by its id: ${JSON.stringify(fact)}`);
-}
-
-function heading(text: string): void {
-  console.log(`\n${text}\n${'─'.repeat(Math.min(110, text.length))}`);
-}
-
-function number(value: number, width: number): string {
-  return value.toFixed(2).padStart(width);
-}
-
-function optional(value: number | null): string {
-  return value === null ? '   –' : number(value, 4);
-}
-
-function indent(text: string): string {
-  return text.replace(/^/gm, '  ');
 }
