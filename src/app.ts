@@ -68,7 +68,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       registerEmbeddingModel(tx, embedding.model, embedding.dimensions),
     );
     const extractor = parts.extractor ?? createRulesExtractor();
-    const feed = keep(createEventFeed({ db, log, now }));
+    const feed = keep(createEventFeed({ db, log, now }, { hints: config.eventHints === 'on' }));
     const consolidator = keep(createConsolidator({ db, feed, log, now }));
     const profiles = createProfileReader({ embedding });
     const scoring = { embedding, embeddingModelId, profiles };

@@ -19,6 +19,8 @@ const schema = z.object({
   adminKey: z.string().min(32, 'must have at least 32 characters').optional(),
   extractor: z.enum(['rules']).default('rules'),
   embedding: z.enum(['bundled', 'fake']).default('bundled'),
+  /** `off`: writers give subscribers no hint of news, here or in other processes; the poll of 1.5 s alone serves. */
+  eventHints: z.enum(['on', 'off']).default('on'),
   environment: z.enum(['development', 'production', 'test']).default('development'),
   logLevel: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   /** Largest HTTP body and WebSocket frame, in bytes. */
@@ -36,6 +38,7 @@ const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
   adminKey: 'SALIENT_ADMIN_KEY',
   extractor: 'SALIENT_EXTRACTOR',
   embedding: 'SALIENT_EMBEDDING',
+  eventHints: 'SALIENT_EVENT_HINTS',
   environment: 'NODE_ENV',
   logLevel: 'SALIENT_LOG_LEVEL',
   maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',

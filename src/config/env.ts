@@ -13,6 +13,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Record<string, string |
     adminKey: read('SALIENT_ADMIN_KEY'),
     extractor: read('SALIENT_EXTRACTOR'),
     embedding: read('SALIENT_EMBEDDING'),
+    eventHints: read('SALIENT_EVENT_HINTS'),
     environment: read('NODE_ENV'),
     logLevel: read('SALIENT_LOG_LEVEL'),
     maxBodyBytes: read('SALIENT_MAX_BODY_BYTES'),

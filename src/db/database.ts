@@ -4,6 +4,7 @@ import { UnavailableError } from '../errors.js';
 import { createPool, type PoolOptions } from './connection.js';
 import { DatabaseClosedError, NestedTransactionError, sqlState } from './errors.js';
 import { type Prisma, PrismaClient } from './generated/client.js';
+import { createNotifications, type NotificationOptions, type Notifications } from './notifications.js';
 import { runInScope, TransactionScope } from './transaction-scope.js';
 
 /** What repositories get: Prisma's client bound to one open transaction. */
@@ -40,6 +41,11 @@ export interface Database extends AsyncDisposable {
   withPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Observes every statement sent, those of transaction control included. Returns the way to stop. */
   onStatement(listener: (event: StatementEvent) => void): () => void;
+  /**
+   * The way in which processes on this database tell each other of news; the caller closes it. It connects when it is
+   * used. Undefined for the embedded database, which has one process.
+   */
+  openNotifications(options: NotificationOptions): Notifications | undefined;
 }
 
 /** How long a transaction may wait for a connection: the embedded database has one, and bursts stand in line. */
@@ -68,7 +74,7 @@ export class PooledDatabase implements Database {
 
   constructor(
     readonly kind: 'embedded' | 'postgres',
-    pool: Omit<PoolOptions, 'onStatement'>,
+    private readonly pool: Omit<PoolOptions, 'onStatement'>,
     private readonly closeServer: () => Promise<void>,
   ) {
     this.#pool = createPool({ ...pool, onStatement: (sql) => this.#tell(sql) });
@@ -94,6 +100,11 @@ export class PooledDatabase implements Database {
   onStatement(listener: (event: StatementEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  openNotifications(options: NotificationOptions): Notifications | undefined {
+    if (this.kind === 'embedded') return undefined;
+    return createNotifications(this.pool.connection, this.pool.log, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -27,6 +27,12 @@ export {
 } from './errors.js';
 export { Prisma } from './generated/client.js';
 export type { DatabaseLog, LogLevel } from './log.js';
+export {
+  type NotificationOptions,
+  type Notifications,
+  type NotificationTimings,
+  TENANTS_PER_MESSAGE,
+} from './notifications.js';
 export { type DatabaseOptions, DEFAULT_POOL_SIZE, migrateDatabase, openDatabase } from './open.js';
 export * from './repositories/index.js';
 export { STATEMENT_TIMEOUT_MS } from './transaction-scope.js';

@@ -66,9 +66,14 @@ export class TenantChannel {
     this.#wakeAll();
   }
 
-  /** Where the stream was seen; undefined: there is none any more. The next read finds out what it means. */
-  told(stream: { readonly epoch: number; readonly head: bigint } | undefined): void {
-    if (stream?.epoch !== this.epoch || stream.head !== this.#end) this.hint();
+  /**
+   * Where the stream was seen; undefined: there is none any more. The next read finds out what it means.
+   * @returns whether that is elsewhere than where it was read to
+   */
+  told(stream: { readonly epoch: number; readonly head: bigint } | undefined): boolean {
+    const news = stream?.epoch !== this.epoch || stream.head !== this.#end;
+    if (news) this.hint();
+    return news;
   }
 
   /** Ends the channel for all of its followers. */

@@ -2,6 +2,7 @@ import {
   type EventPage,
   type EventSelection,
   inTenant,
+  type NotificationTimings,
   readEvents,
   streamHeads,
   streamState,
@@ -15,6 +16,7 @@ import { type FeedEntry, Follower } from './follower.js';
 import { beginAfter } from './place.js';
 import { PullIterator } from './pull-iterator.js';
 import { Standing } from './standing.js';
+import { type WakeUpCounts, WakeUps } from './wake-ups.js';
 
 export interface FollowOptions {
   /** Deliver what comes after; null: what is committed from now on, with a checkpoint as the first entry. */
@@ -46,6 +48,17 @@ export interface EventFeed extends AsyncDisposable {
   ): Promise<AsyncGenerator<FeedEntry, undefined, undefined>>;
   /** How many follow now, and over how many tenants. */
   stats(): { readonly tenants: number; readonly followers: number };
+  /** By what followers learned that there is news, since the start. */
+  wakeUps(): FeedWakeUps;
+}
+
+export interface FeedWakeUps extends WakeUpCounts {
+  /** Whether other processes are heard at once, as far as is known; false where there can be none. */
+  readonly listening: boolean;
+  /** Looks at the heads of followed tenants. */
+  readonly polls: number;
+  /** Tenants with news that such a look found before any hint had told of it. */
+  readonly found: number;
 }
 
 /** All in ms. */
@@ -60,7 +73,20 @@ export interface FeedTimings {
   readonly idleCheckMs: number;
 }
 
-const TIMINGS: FeedTimings = { pollMs: 1_500, checkpointMs: 15_000, standingMs: 1_000, idleCheckMs: 1_500 };
+export interface FeedOptions extends FeedTimings {
+  /** Whether writers' hints are given and heard, in this process and across; true. The poll alone serves without. */
+  readonly hints: boolean;
+  /** How the connections to other processes are kept. */
+  readonly notifications?: Partial<NotificationTimings>;
+}
+
+const OPTIONS: FeedOptions = {
+  pollMs: 1_500,
+  checkpointMs: 15_000,
+  standingMs: 1_000,
+  idleCheckMs: 1_500,
+  hints: true,
+};
 
 /** Most events per statement. */
 const PAGE = 500;
@@ -69,26 +95,34 @@ export const SPAN = 20_000;
 
 type Deps = Pick<Services, 'db' | 'log' | 'now'>;
 
-export function createEventFeed(deps: Deps, timings: Partial<FeedTimings> = {}): EventFeed {
-  return new TenantFeeds(deps, { ...TIMINGS, ...timings });
+export function createEventFeed(deps: Deps, options: Partial<FeedOptions> = {}): EventFeed {
+  return new TenantFeeds(deps, { ...OPTIONS, ...options });
 }
 
 class TenantFeeds implements EventFeed {
   readonly #channels = new Map<string, TenantChannel>();
   readonly #open = new Set<PullIterator<FeedEntry>>();
   readonly #standing: Standing;
+  readonly #wakeUps: WakeUps;
+  readonly #looks = { polls: 0, found: 0 };
   #pollTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(
     private readonly deps: Deps,
-    private readonly timings: FeedTimings,
+    private readonly options: FeedOptions,
   ) {
-    this.#standing = new Standing(deps.db, deps.now, timings.standingMs);
+    this.#standing = new Standing(deps.db, deps.now, options.standingMs);
+    this.#wakeUps = new WakeUps(deps.db, {
+      enabled: options.hints,
+      onNews: (tenantId) => this.#channels.get(tenantId)?.hint(),
+      onGap: () => this.#pollNow(),
+      timings: options.notifications,
+    });
   }
 
   wake(tenantId: string): void {
-    this.#channels.get(tenantId)?.hint();
+    this.#wakeUps.tell(tenantId);
   }
 
   async follow(
@@ -106,8 +140,8 @@ class TenantFeeds implements EventFeed {
       position,
       selection,
       checkpointFirst: after === null,
-      checkpointEveryMs: this.timings.checkpointMs,
-      idleCheckMs: this.timings.idleCheckMs,
+      checkpointEveryMs: this.options.checkpointMs,
+      idleCheckMs: this.options.idleCheckMs,
       stillAllowed: () => this.#standing.holds(actor),
       readLog: (from) => this.#read(actor, from, selection),
       now: this.deps.now,
@@ -131,12 +165,17 @@ class TenantFeeds implements EventFeed {
     return { tenants: this.#channels.size, followers: this.#open.size };
   }
 
+  wakeUps(): FeedWakeUps {
+    return { ...this.#wakeUps.counts, ...this.#looks, listening: this.#wakeUps.listening };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#pollTimer);
     for (const channel of this.#channels.values()) channel.fail(closing());
     // Who waits is told now, who asks later is told then; only statements under way have to end.
     await Promise.all([...this.#open].map((entries) => entries.settled()));
+    await this.#wakeUps[Symbol.asyncDispose]();
   }
 
   #read(actor: TenantActor, after: bigint, selection: EventSelection): Promise<EventPage | null> {
@@ -153,6 +192,7 @@ class TenantFeeds implements EventFeed {
       channel = new TenantChannel(head, (after) => this.#read(actor, after, { range: {} }));
       this.#channels.set(id, channel);
       this.#pollTimer ??= this.#schedulePoll();
+      this.#wakeUps.begin();
     }
     channel.followers++;
     return channel;
@@ -168,12 +208,20 @@ class TenantFeeds implements EventFeed {
   }
 
   #schedulePoll(): NodeJS.Timeout {
-    return setTimeout(() => void this.#poll(), this.timings.pollMs).unref();
+    return setTimeout(() => void this.#poll(), this.options.pollMs).unref();
+  }
+
+  /** A look that begins now: one under way may have looked before the news came. */
+  #pollNow(): void {
+    if (this.#closed || this.#channels.size === 0) return;
+    clearTimeout(this.#pollTimer);
+    void this.#poll();
   }
 
   /** One statement for all followed tenants. */
   async #poll(): Promise<void> {
     const followed = [...this.#channels];
+    this.#looks.polls++;
     try {
       const heads = await this.deps.db.withPlatform((tx) =>
         streamHeads(
@@ -181,7 +229,10 @@ class TenantFeeds implements EventFeed {
           followed.map(([id]) => id),
         ),
       );
-      for (const [id, channel] of followed) channel.told(heads.get(id));
+      for (const [id, channel] of followed) {
+        const known = channel.stale;
+        if (channel.told(heads.get(id)) && !known) this.#looks.found++;
+      }
     } catch (error) {
       const code = (error as { code?: unknown } | null)?.code;
       this.deps.log.warn(

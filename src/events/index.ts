@@ -7,7 +7,14 @@ export {
   type ImportanceCause,
   type NewEvent,
 } from './event-types.js';
-export { createEventFeed, type EventFeed, type FeedTimings, type FollowOptions } from './feed.js';
+export {
+  createEventFeed,
+  type EventFeed,
+  type FeedOptions,
+  type FeedTimings,
+  type FeedWakeUps,
+  type FollowOptions,
+} from './feed.js';
 export type { FeedEntry } from './follower.js';
 export { PullIterator } from './pull-iterator.js';
 export { DEFAULT_LOG_PAGE, type EventLogPage, MAX_LOG_PAGE, readEventLog } from './read-event-log.js';
