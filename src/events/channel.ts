@@ -1,10 +1,14 @@
 import type { EventPage, EventRecord } from '../db/index.js';
 import { CursorExpiredError, type SalientError, UnauthenticatedError } from '../errors.js';
 import type { Place } from './cursor.js';
+import { FanOut, type Seat } from './fan-out.js';
 
 /** Most of the newest events of a tenant that are kept for its followers; who is further behind reads for itself. */
 export const WINDOW = 1_000;
-/** After a read this long passes before the next: a burst of writes is read in few statements, in ms. */
+/**
+ * After a read as long passes as it took, and this at most, before the next: a burst of writes is read in few
+ * statements, a tenant's stream keeps a connection busy half of the time at most, and news still comes at once. In ms.
+ */
 const READ_PAUSE_MS = 20;
 
 /**
@@ -16,8 +20,8 @@ export class TenantChannel {
   readonly epoch: number;
   /** How many follow; the feed drops a channel without. */
   followers = 0;
-  /** Counts the news, for {@link wait}. */
-  version = 0;
+  /** Who waits for what. */
+  readonly fanOut = new FanOut();
   /** Why the channel ended, for all that follow it. */
   failure: SalientError | undefined;
 
@@ -25,8 +29,8 @@ export class TenantChannel {
   #end: bigint;
   #stale = true;
   #reading: Promise<void> | undefined;
-  #readAt = 0;
-  readonly #waiters = new Set<() => void>();
+  #readOnAt = 0;
+  #watching = false;
 
   /** @param load reads the page after a sequence number, unfiltered */
   constructor(
@@ -63,7 +67,7 @@ export class TenantChannel {
   /** There may be news. */
   hint(): void {
     this.#stale = true;
-    this.#wakeAll();
+    void this.#watch();
   }
 
   /**
@@ -79,30 +83,51 @@ export class TenantChannel {
   /** Ends the channel for all of its followers. */
   fail(failure: SalientError): void {
     this.failure ??= failure;
-    this.#wakeAll();
+    this.fanOut.wakeAll();
   }
 
-  /** Resolves at the first news after `version`, after `ms`, or when the signal aborts. */
-  wait(version: number, ms: number, signal: AbortSignal): Promise<void> {
-    if (this.version !== version || signal.aborted) return Promise.resolve();
+  /**
+   * Waits for the first event that the seat's selection lets pass; for who has taken all. The channel reads for those
+   * who wait, and goes past what none of them wants without their doing.
+   * @param ms how long at most
+   * @returns the number up to which there was nothing to take; also when the time is up, the channel ended or the
+   *   seat was left
+   */
+  wait(seat: Seat, ms: number): Promise<bigint> {
+    const from = this.#end;
     return new Promise((resolve) => {
-      const done = () => {
+      const timer = setTimeout(() => {
+        seat.rest();
+        resolve(this.#end);
+      }, ms);
+      seat.listen((first) => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        this.#waiters.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener('abort', done);
-      this.#waiters.add(done);
+        resolve(first === undefined ? from : first - 1n);
+      });
+      if (this.#stale) void this.#watch();
     });
   }
 
+  /** Reads on as long as there is news and somebody waits for it. */
+  async #watch(): Promise<void> {
+    if (this.#watching) return;
+    this.#watching = true;
+    try {
+      while (this.#stale && !this.failure && this.fanOut.listening > 0) await this.advance();
+    } catch {
+      // Each meets the failure in a read of its own, and tells its client.
+      this.fanOut.wakeAll();
+    } finally {
+      this.#watching = false;
+    }
+  }
+
   async #read(): Promise<void> {
-    const pause = this.#readAt + READ_PAUSE_MS - performance.now();
+    const pause = this.#readOnAt - performance.now();
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     // Before the read: a hint that comes during it is about what the read may not have seen.
     this.#stale = false;
+    const begun = performance.now();
     try {
       const page = await this.load(this.#end);
       this.#take(page);
@@ -110,7 +135,8 @@ export class TenantChannel {
       this.#stale = true;
       throw error;
     } finally {
-      this.#readAt = performance.now();
+      const ended = performance.now();
+      this.#readOnAt = ended + Math.min(ended - begun, READ_PAUSE_MS);
     }
   }
 
@@ -129,16 +155,13 @@ export class TenantChannel {
       this.#events = [];
       this.#end = floor;
       this.#stale = true;
+      this.fanOut.wakeAll();
       return;
     }
     this.#events.push(...page.events);
     this.#end = page.through;
     if (this.#events.length > WINDOW) this.#events = this.#events.slice(-WINDOW);
     if (page.through < head) this.#stale = true;
-  }
-
-  #wakeAll(): void {
-    this.version++;
-    for (const done of [...this.#waiters]) done();
+    for (const event of page.events) this.fanOut.publish(event);
   }
 }

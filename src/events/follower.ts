@@ -2,6 +2,7 @@ import type { EventPage, EventRecord, EventSelection } from '../db/index.js';
 import { CursorExpiredError, UnauthenticatedError } from '../errors.js';
 import type { TenantChannel } from './channel.js';
 import { type Cursor, encodeCursor } from './cursor.js';
+import type { Seat } from './fan-out.js';
 import { selects } from './selection.js';
 
 /** What a feed delivers: an event, or only the news that all up to here was delivered. Each is a place to resume. */
@@ -39,6 +40,7 @@ export class Follower {
   #greet: boolean;
   #checkpointAt: number;
   #checkAt = 0;
+  #seat: Seat | undefined;
 
   constructor(private readonly options: FollowerOptions) {
     this.#position = options.position;
@@ -62,19 +64,27 @@ export class Follower {
         this.#greet = false;
         return this.#deliver(this.#checkpoint());
       }
-      const { version } = channel;
       const event = await this.#take();
       if (event) {
         this.#position = event.seq;
         return this.#deliver({ kind: 'event', cursor: this.#cursor(), event });
       }
       if (performance.now() >= this.#checkpointAt) return this.#deliver(this.#checkpoint());
-      if (!this.#caughtUp()) continue;
-      if (performance.now() >= this.#checkAt) await this.#authorise();
+      if (this.#caughtUp() && performance.now() >= this.#checkAt) await this.#authorise();
+      // From here to the wait nothing else runs: what comes from now on, the channel tells.
+      if (signal.aborted || channel.failure || !this.#caughtUp()) continue;
       const due = Math.min(this.#checkpointAt, this.#checkAt) - performance.now();
-      await channel.wait(version, Math.max(1, due), signal);
+      this.#position = await channel.wait(this.#takeSeat(signal), Math.max(1, due));
     }
     return undefined;
+  }
+
+  #takeSeat(signal: AbortSignal): Seat {
+    if (this.#seat) return this.#seat;
+    const seat = this.options.channel.fanOut.join(this.options.selection);
+    signal.addEventListener('abort', () => seat.leave(), { once: true });
+    this.#seat = seat;
+    return seat;
   }
 
   /** An event that is at hand, else reads once and may find none although there are more. */
