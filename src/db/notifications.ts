@@ -1,33 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { Socket } from 'node:net';
 import type pg from 'pg';
 import { isUuid } from '../ids.js';
 import type { DatabaseLog } from './log.js';
-import { connectClient } from './server-check.js';
+import { Line, type NotificationTimings, reasonOf, waitBefore } from './notification-line.js';
+import { Speaker } from './notification-speaker.js';
+
+export type { NotificationTimings };
 
 /** Where the processes on one database tell each other which tenants have news; PostgreSQL keeps databases apart. */
 const CHANNEL = 'salient_events';
 /** Tenants in one message: 36 characters each and a comma, below PostgreSQL's limit of 8,000 bytes. */
 export const TENANTS_PER_MESSAGE = 200;
 
-/** All in ms. */
-export interface NotificationTimings {
-  /** Between two heartbeats: 4,000. Two without an answer, and the connection counts as lost. */
-  readonly beatMs: number;
-  /** The wait before the first attempt to connect again: 250. It doubles up to `retryMaxMs`; a random half is taken off. */
-  readonly retryMs: number;
-  /** The longest such wait: 30,000. */
-  readonly retryMaxMs: number;
-  /** How long connecting, and a statement, may take: 10,000. */
-  readonly answerMs: number;
-}
-
 const TIMINGS: NotificationTimings = { beatMs: 4_000, retryMs: 250, retryMaxMs: 30_000, answerMs: 10_000 };
-/** Silence on a connection after which the kernel asks whether the other side is there, in ms. */
-const KEEP_ALIVE_MS = 10_000;
-/** How long a connection has to say goodbye, in ms. */
-const GOODBYE_MS = 1_000;
-
 export interface NotificationOptions {
   /** Other processes told of news of these tenants. Duplicates, late and missing ones are to be expected. */
   readonly onTenants: (tenantIds: readonly string[]) => void;
@@ -174,132 +159,6 @@ class PostgresNotifications implements Notifications {
   }
 }
 
-/** Sends messages, one statement at a time. What it cannot send it drops. */
-class Speaker {
-  /** The server process behind it, by which others know its messages. */
-  processId: number | null = null;
-  #line: Line | undefined;
-  #tail: Promise<void> = Promise.resolve();
-  #failures = 0;
-  #notBefore = 0;
-  #closed = false;
-
-  constructor(
-    private readonly connect: () => Promise<Line>,
-    private readonly log: DatabaseLog,
-    private readonly timings: NotificationTimings,
-  ) {}
-
-  send(channel: string, messages: readonly string[]): Promise<void> {
-    this.#tail = this.#tail.then(() => this.#send(channel, messages));
-    return this.#tail;
-  }
-
-  async close(): Promise<void> {
-    await this.#tail;
-    this.#closed = true;
-    await this.#drop();
-  }
-
-  async #send(channel: string, messages: readonly string[]): Promise<void> {
-    if (this.#closed || performance.now() < this.#notBefore) return;
-    try {
-      this.#line ??= await this.#open();
-      // Nobody waits for it to be on disk, and all who notify would wait for this one.
-      await this.#line.client.query(
-        `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, m) FROM unnest($2::text[]) AS m`,
-        [channel, messages],
-      );
-      if (this.#failures > 0) this.log('info', 'other processes are told of news at once again', {});
-      this.#failures = 0;
-    } catch (error) {
-      if (this.#failures === 0) {
-        this.log('warn', 'other processes are not told of news at once: they have to poll', {
-          reason: reasonOf(error),
-        });
-      }
-      this.#notBefore = performance.now() + waitBefore(this.#failures++, this.timings);
-      await this.#drop();
-    }
-  }
-
-  async #open(): Promise<Line> {
-    const line = await this.connect();
-    const { rows } = await line.client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    this.processId = rows[0]?.pid ?? null;
-    return line;
-  }
-
-  async #drop(): Promise<void> {
-    const line = this.#line;
-    this.#line = undefined;
-    await line?.close();
-  }
-}
-
-/** A connection outside of the pool whose end is noticed, and that can be ended although nobody answers. */
-class Line {
-  /** Ends the line for whoever waits in {@link lost}. */
-  fail: (reason: unknown) => void = () => {};
-  readonly #broken: Promise<never>;
-
-  private constructor(
-    readonly client: pg.Client,
-    private readonly socket: Socket,
-  ) {
-    this.#broken = new Promise((_resolve, reject) => {
-      this.fail = reject;
-    });
-    this.#broken.catch(() => {});
-    client.on('error', (error) => this.fail(error));
-    client.on('end', () => this.fail(new Error('the server closed the connection')));
-  }
-
-  /** @param answerMs how long connecting, and later a statement, may take */
-  static async open(connection: pg.ClientConfig, answerMs: number): Promise<Line> {
-    const socket = new Socket();
-    const client = await connectClient(
-      {
-        ...connection,
-        stream: () => socket,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-        query_timeout: answerMs,
-      },
-      answerMs,
-    );
-    return new Line(client, socket);
-  }
-
-  /** Resolves when the signal aborts. @throws what ended the connection */
-  async lost(signal: AbortSignal): Promise<void> {
-    let abort = () => {};
-    const aborted = new Promise<void>((resolve) => {
-      abort = resolve;
-    });
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
-    try {
-      await Promise.race([this.#broken, aborted]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
-  }
-
-  async close(): Promise<void> {
-    const timer = setTimeout(() => this.socket.destroy(), GOODBYE_MS);
-    await this.client.end().catch(() => {});
-    clearTimeout(timer);
-    this.socket.destroy();
-  }
-}
-
-function waitBefore(failures: number, { retryMs, retryMaxMs }: NotificationTimings): number {
-  const longest = Math.min(retryMaxMs, retryMs * 2 ** Math.min(failures, 20));
-  // So that the processes that lost their connections together do not come back together.
-  return longest * (1 - Math.random() / 2);
-}
-
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -310,8 +169,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms).unref();
     signal.addEventListener('abort', done);
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
