@@ -12,6 +12,8 @@ export interface EventFilter {
   readonly agentId?: string | null;
   /** Exactly this user's. */
   readonly userId?: string | null;
+  /** Without what the caller itself caused: events whose actor has its kind and id. */
+  readonly excludeActor?: boolean | null;
 }
 
 /** What a client asks for of the changes of importance. */
@@ -24,6 +26,8 @@ export interface ImportanceFilter {
   readonly causes?: readonly ImportanceCause[] | null;
   /** Smallest |new − old| told, 0–10; a new fact counts from 0. */
   readonly minDelta?: number | null;
+  /** Without what the caller itself caused: events whose actor has its kind and id. */
+  readonly excludeActor?: boolean | null;
 }
 
 /** Most types or causes that one filter may name. */
@@ -53,7 +57,12 @@ export async function selectEvents(
   filter: EventFilter = {},
 ): Promise<EventSelection> {
   const owner = await ownerOf(deps, actor, filter);
-  return { ...owner, types: listOf(filter.types, 'types', MAX_NAMES), range: eventRange(actor) };
+  return {
+    ...owner,
+    types: listOf(filter.types, 'types', MAX_NAMES),
+    exceptActor: filter.excludeActor ? { kind: actor.kind, id: actor.id } : undefined,
+    range: eventRange(actor),
+  };
 }
 
 /** The same for changes of importance alone. */
@@ -73,13 +82,14 @@ export async function selectImportance(
     factIds: listOf(filter.factIds, 'factIds', MAX_FACTS),
     causes: listOf(filter.causes, 'causes', MAX_NAMES),
     minDelta,
+    exceptActor: filter.excludeActor ? { kind: actor.kind, id: actor.id } : undefined,
     range: eventRange(actor),
   };
 }
 
 /** Whether an event is selected. The SQL twin is in db/repositories/event-log.ts; a test holds them together. */
 export function selects(selection: EventSelection, event: EventRecord): boolean {
-  const { types, agentId, userId, factIds, causes, minDelta, range } = selection;
+  const { types, agentId, userId, factIds, causes, minDelta, exceptActor, range } = selection;
   if (range.agentId && event.agentId !== null && event.agentId !== range.agentId) return false;
   if (range.userId && event.userId !== range.userId) return false;
   if (types && !types.includes(event.type)) return false;
@@ -87,6 +97,7 @@ export function selects(selection: EventSelection, event: EventRecord): boolean 
   if (userId && event.userId !== userId) return false;
   if (factIds && (event.factId === null || !factIds.includes(event.factId))) return false;
   if (causes && (event.cause === null || !causes.includes(event.cause))) return false;
+  if (exceptActor && event.actorKind === exceptActor.kind && event.actorId === exceptActor.id) return false;
   if (minDelta === undefined) return true;
   return event.newValue !== null && Math.abs(event.newValue - (event.oldValue ?? 0)) >= minDelta;
 }

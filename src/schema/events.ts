@@ -18,6 +18,9 @@ import { type GraphQLContext, tenantActorOf } from './context.js';
 import { EventTypeEnum, FeedItem, ImportanceCauseEnum } from './feed-items.js';
 import { idOf, optionalIdOf } from './global-id.js';
 
+const EXCLUDE_ACTOR =
+  'True: without what the caller caused itself, by its agent, its user or, for an administrator, its key. What Salient learned from its messages is told.';
+
 const EventFilterInput = builder.inputType('EventFilter', {
   description: 'Which events. What is given must fit exactly; what is left out does not matter.',
   fields: (t) => ({
@@ -27,6 +30,7 @@ const EventFilterInput = builder.inputType('EventFilter', {
     }),
     agentId: t.id({ description: "Events in this agent's memory, without the shared ones." }),
     userId: t.id({ description: "Events in this user's memory." }),
+    excludeActor: t.boolean({ description: EXCLUDE_ACTOR }),
   }),
 });
 
@@ -41,6 +45,7 @@ const ImportanceFilterInput = builder.inputType('ImportanceFilter', {
     minDelta: t.float({
       description: 'Changes by at least this much, up or down, 0 to 10; a new fact counts from 0.',
     }),
+    excludeActor: t.boolean({ description: EXCLUDE_ACTOR }),
   }),
 });
 
@@ -136,6 +141,7 @@ function eventsOf(context: GraphQLContext, filter: typeof EventFilterInput.$infe
     types: filter?.types,
     agentId: optionalIdOf('Agent', filter?.agentId, ['filter', 'agentId']),
     userId: optionalIdOf('User', filter?.userId, ['filter', 'userId']),
+    excludeActor: filter?.excludeActor,
   });
 }
 
@@ -149,6 +155,7 @@ function importanceOf(
     factIds: filter?.factIds?.map((id, index) => idOf('Fact', id, ['filter', 'factIds', index])),
     causes: filter?.causes,
     minDelta: filter?.minDelta,
+    excludeActor: filter?.excludeActor,
   });
 }
 

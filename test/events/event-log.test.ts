@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type EventSelection, inTenant, readEvents } from '../../src/db/index.js';
+import {
+  appendEvents,
+  type Database,
+  type EventSelection,
+  inTenant,
+  readEvents,
+} from '../../src/db/index.js';
 import {
   EVENT_TYPES,
   IMPORTANCE_CAUSES,
@@ -12,7 +18,7 @@ import {
 import { selects } from '../../src/events/selection.js';
 import { newId } from '../../src/ids.js';
 import { testDatabase } from '../support/database.js';
-import { Fixture } from './support.js';
+import { appendBatch, Fixture, now } from './support.js';
 
 let db: Database;
 let fixture: Fixture;
@@ -182,10 +188,40 @@ describe('a filter', () => {
     await expect(selectEvents({ db }, fixture.user, { userId: newId() })).rejects.toMatchObject(forbidden);
   });
 
+  it("leaves out what the caller caused when it wants that, by kind and id of the event's actor", async () => {
+    const own = await Fixture.make(db);
+    const [mine, theirs, learned] = [newId(), newId(), newId()];
+    for (const [subjectId, actor] of [
+      [mine, { kind: 'AGENT', id: own.agentId }],
+      [theirs, { kind: 'USER', id: own.agentId }],
+      [learned, { kind: 'SYSTEM', id: null }],
+    ] as const) {
+      const event = { type: 'FACT_REMEMBERED', agentId: null, userId: null, subjectId };
+      await inTenant(db, own.tenant, (unit) => appendEvents(unit, [event], actor, now()));
+    }
+    const seen = async (excludeActor: boolean | null) => {
+      const selection = await selectEvents({ db }, own.agent, { excludeActor });
+      return (await readEventLog({ db }, own.agent, { selection })).items.map(({ event }) => event.subjectId);
+    };
+    expect(await seen(true)).toEqual([theirs, learned]);
+    expect(await seen(false)).toEqual([mine, theirs, learned]);
+    expect(await seen(null)).toEqual([mine, theirs, learned]);
+    const changes = await selectImportance({ db }, own.admin, { excludeActor: true });
+    expect(changes.exceptActor).toEqual({ kind: 'TENANT_ADMIN', id: own.admin.id });
+  });
+
   it('selects the same in the database as in the live stream', async () => {
     const agents = [fixture.agentId, newId(), null];
     const users = [fixture.userId, newId(), null];
     const facts = [newId(), newId(), undefined];
+    const someone = newId();
+    const actors = [
+      { kind: 'TENANT_ADMIN', id: someone },
+      { kind: 'AGENT', id: fixture.agentId },
+      { kind: 'AGENT', id: someone },
+      { kind: 'PLATFORM_ADMIN', id: null },
+      { kind: 'SYSTEM', id: null },
+    ];
     const importance = fc.option(fc.double({ min: 0.05, max: 10, noNaN: true }), { nil: undefined });
     const event = fc.record({
       type: fc.constantFrom(...EVENT_TYPES),
@@ -207,16 +243,35 @@ describe('a filter', () => {
       factIds: some(facts.filter((fact) => fact !== undefined)),
       causes: some(IMPORTANCE_CAUSES),
       minDelta: fc.option(fc.double({ min: 0, max: 10, noNaN: true }), { nil: undefined }),
+      exceptActor: fc.option(fc.constantFrom(...actors), { nil: undefined }),
       range: fc.constantFrom({}, { agentId: fixture.agentId }, { userId: fixture.userId }),
     });
     const own = await Fixture.make(db);
-    await own.append(...fc.sample(event, 400));
+    // Some events in rows of their own, others many to a row, each by somebody.
+    for (const [index, actor] of actors.entries()) {
+      const rows = fc
+        .sample(event, 60)
+        .map((each) => ({ ...each, subjectId: newId(), factId: each.factId ?? undefined }));
+      await inTenant(db, own.tenant, (unit) => appendEvents(unit, rows, actor, now()));
+      await inTenant(db, own.tenant, (unit) =>
+        appendBatch(unit, {
+          agentId: agents[index % agents.length] ?? null,
+          userId: users[index % 2] ?? null,
+          actor,
+          changes: Array.from({ length: 20 }, (_none, place) => ({
+            factId: facts[place % 2] ?? newId(),
+            oldValue: place / 4 + 0.05,
+            newValue: 5,
+          })),
+        }),
+      );
+    }
     const read = (wanted: EventSelection) =>
       inTenant(db, own.tenant, (unit) =>
         readEvents(unit, { after: 'floor', limit: 1_000, span: 1_000, selection: wanted }),
       );
     const all = (await read(everything))?.events ?? [];
-    expect(all).toHaveLength(400);
+    expect(all).toHaveLength(actors.length * 80);
     await fc.assert(
       fc.asyncProperty(selection, async (wanted) => {
         const page = await read(wanted);

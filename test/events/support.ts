@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { appendEvents, type Database, type EventRow, inTenant } from '../../src/db/index.js';
-import { createEventFeed, type EventFeed, type FeedEntry, type FeedTimings } from '../../src/events/index.js';
+import { appendEvents, type Database, type EventRow, inTenant, type Unit } from '../../src/db/index.js';
+import {
+  createEventFeed,
+  type EventFeed,
+  type FeedEntry,
+  type FeedOptions,
+  type FeedTimings,
+} from '../../src/events/index.js';
 import { newId } from '../../src/ids.js';
 import { createLogger } from '../../src/log.js';
 import {
@@ -90,9 +96,34 @@ export class Fixture {
   }
 }
 
+/** Appends changes of importance as a rescoring does: many events of one scope in one row. */
+export async function appendBatch(
+  { tx, tenantId }: Unit,
+  batch: {
+    readonly agentId: string | null;
+    readonly userId: string | null;
+    readonly actor: { readonly kind: string; readonly id: string | null };
+    readonly changes: readonly { factId: string; oldValue: number; newValue: number }[];
+  },
+): Promise<void> {
+  const { agentId, userId, actor, changes } = batch;
+  await tx.$executeRaw`
+    WITH stream AS (
+      UPDATE tenant_stream SET head = head + ${changes.length}::int8
+      WHERE tenant_id = ${tenantId}::uuid RETURNING head
+    )
+    INSERT INTO event_batch (tenant_id, first_seq, last_seq, type, agent_id, user_id, cause, actor_kind, actor_id,
+                             occurred_at, fact_ids, old_values, new_values)
+    SELECT ${tenantId}::uuid, s.head - ${changes.length}::int8 + 1, s.head, 'IMPORTANCE_CHANGED', ${agentId}::uuid,
+           ${userId}::uuid, 'RESCORE', ${actor.kind}::text, ${actor.id}::uuid, ${now()}::timestamptz,
+           ${changes.map(({ factId }) => factId)}::uuid[], ${changes.map(({ oldValue }) => oldValue)}::float8[],
+           ${changes.map(({ newValue }) => newValue)}::float8[]
+    FROM stream s`;
+}
+
 /** Opens a feed that the test closes with `await using`. */
-export function feedOf(db: Database, timings: Partial<FeedTimings> = {}): EventFeed {
-  return createEventFeed({ db, log, now }, { ...QUIET, ...timings });
+export function feedOf(db: Database, options: Partial<FeedOptions> = {}): EventFeed {
+  return createEventFeed({ db, log, now }, { ...QUIET, ...options });
 }
 
 /** The next `count` entries. */

@@ -39,6 +39,8 @@ export interface EventSelection {
   readonly causes?: readonly string[];
   /** Smallest distance between old and new importance; a new fact counts from 0. */
   readonly minDelta?: number;
+  /** Not what this one caused. */
+  readonly exceptActor?: { readonly kind: string; readonly id: string | null };
   /** What the reader may see at all: an agent its own and those of no agent, a user its own. */
   readonly range: { readonly agentId?: string; readonly userId?: string };
 }
@@ -55,7 +57,7 @@ export interface EventPage {
 
 /** The SQL twin of `selects` in src/events/selection.ts. */
 function selectionCondition(selection: EventSelection): Prisma.Sql {
-  const { types, agentId, userId, factIds, causes, minDelta, range } = selection;
+  const { types, agentId, userId, factIds, causes, minDelta, exceptActor, range } = selection;
   const conditions = [Prisma.sql`true`];
   if (types) conditions.push(Prisma.sql`e.type = ANY(${[...types]}::text[])`);
   if (agentId) conditions.push(Prisma.sql`e.agent_id = ${agentId}::uuid`);
@@ -64,6 +66,10 @@ function selectionCondition(selection: EventSelection): Prisma.Sql {
   if (causes) conditions.push(Prisma.sql`e.cause = ANY(${[...causes]}::text[])`);
   if (minDelta !== undefined) {
     conditions.push(Prisma.sql`abs(e.new_value - coalesce(e.old_value, 0)) >= ${minDelta}::float8`);
+  }
+  if (exceptActor) {
+    const { kind, id } = exceptActor;
+    conditions.push(Prisma.sql`(e.actor_kind <> ${kind}::text OR e.actor_id IS DISTINCT FROM ${id}::uuid)`);
   }
   if (range.agentId) conditions.push(Prisma.sql`(e.agent_id IS NULL OR e.agent_id = ${range.agentId}::uuid)`);
   if (range.userId) conditions.push(Prisma.sql`e.user_id = ${range.userId}::uuid`);
