@@ -13,6 +13,7 @@ import {
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
 import { createProfileReader } from './profiles/index.js';
+import type { RankingOverrides } from './recall/index.js';
 import { rescoreStale } from './rescoring/index.js';
 import { createContext, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
@@ -35,6 +36,8 @@ export interface AppParts {
   readonly extractor?: Extractor;
   readonly log?: Logger;
   readonly now?: () => Date;
+  /** How recall ranks, where that is not by the defaults: to compare rankings on the same data. */
+  readonly ranking?: RankingOverrides;
   /** How long rescoring waits, and how many facts it does at a time; its defaults when left out. */
   readonly rescoring?: Partial<RescoreTiming>;
   /** Whether it looks for work that other processes left behind; true when left out. */
@@ -91,6 +94,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       log,
       now,
       profiles,
+      ...(parts.ranking ? { ranking: parts.ranking } : {}),
       rescorer,
     };
     const jobs = keep(createJobRunner(base));

@@ -7,6 +7,7 @@ import type { Consolidator, JobRunner, RescoreRunner } from './jobs/index.js';
 import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
 import type { ProfileReader } from './profiles/index.js';
+import type { RankingOverrides } from './recall/index.js';
 
 /** What the features are given, made once in app.ts. None of it holds state that a second server would contradict. */
 export interface Services {
@@ -22,6 +23,8 @@ export interface Services {
   readonly learner: Learner;
   readonly log: Logger;
   readonly profiles: ProfileReader;
+  /** How recall ranks where it is not by the rules' defaults: to compare rankings. */
+  readonly ranking?: RankingOverrides;
   readonly rescorer: RescoreRunner;
   /** The clock of world and knowledge time. */
   now(): Date;

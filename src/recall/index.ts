@@ -9,7 +9,7 @@ export {
   type RecallMode,
   type RecallSource,
 } from './input.js';
-export { DEFAULT_RANKING, type RankingOptions } from './ranking.js';
+export { DEFAULT_RANKING, type RankingOptions, type RankingOverrides } from './ranking.js';
 export { type RecallDeps, recall } from './recall.js';
 export type {
   RecallArm,

@@ -12,6 +12,7 @@ import { DEFAULT_ICNU_WEIGHTS, freshness, ICNU_LAMBDA, type IcnuSignals, icnu, w
 
 /** How scores are made; the defaults are those of SPEC §8. */
 export interface RankingOptions {
+  /** Weights of the arms in the fusion; an arm with weight 0 does not run. */
   readonly lexicalWeight: number;
   readonly vectorWeight: number;
   readonly icnuWeights: IcnuWeights;
@@ -21,6 +22,9 @@ export interface RankingOptions {
   /** How fast the tenant's facts fade (SPEC §6.1). */
   readonly decay: DecayVariant;
 }
+
+/** What of it is not as the rules say; how fast facts fade is the tenant's alone. */
+export type RankingOverrides = Partial<Omit<RankingOptions, 'decay'>>;
 
 export const DEFAULT_RANKING: RankingOptions = Object.freeze({
   lexicalWeight: LEXICAL_WEIGHT,

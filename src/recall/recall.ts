@@ -19,13 +19,19 @@ import { sharesOf } from './icnu.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
 import { type AnalyzedQuery, analyzeForSearch } from './query.js';
-import { DEFAULT_RANKING, type RankingOptions, rankByRelevance, rankWithoutQuery } from './ranking.js';
+import {
+  DEFAULT_RANKING,
+  type RankingOptions,
+  type RankingOverrides,
+  rankByRelevance,
+  rankWithoutQuery,
+} from './ranking.js';
 import type { RecallItem, RecallResult } from './result.js';
 
 /** What a recall is given. */
 export type RecallDeps = Pick<
   Services,
-  'db' | 'embedding' | 'embeddingModelId' | 'learner' | 'now' | 'profiles'
+  'db' | 'embedding' | 'embeddingModelId' | 'learner' | 'now' | 'profiles' | 'ranking'
 >;
 
 /**
@@ -44,7 +50,7 @@ export async function recall(
   deps: RecallDeps,
   actor: TenantActor,
   input: RecallInput,
-  options: Partial<Omit<RankingOptions, 'decay'>> = {},
+  options: RankingOverrides = {},
 ): Promise<RecallResult> {
   const request = recallRequest(actor, input);
   const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
@@ -58,6 +64,7 @@ export async function recall(
     const ranking: RankingOptions = {
       ...DEFAULT_RANKING,
       icnuWeights: sharesOf(profile.effective.icnuWeights.value),
+      ...deps.ranking,
       ...options,
       decay: decayVariantOf(actor.tenant.settings),
     };
@@ -138,21 +145,21 @@ function armsOf(
   query: AnalyzedQuery | null,
   context: SearchContext,
   modelId: number,
-  { decay }: RankingOptions,
+  { decay, lexicalWeight, vectorWeight }: RankingOptions,
 ): SearchArm[] {
   if (!query)
     return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS[decay] }] : [{ name: 'RECENCY' }];
   const { documents, documentTerms } = context;
-  const arms: SearchArm[] = [
-    {
+  const arms: SearchArm[] = [];
+  if (lexicalWeight > 0)
+    arms.push({
       name: 'LEXICAL',
       terms: query.terms,
       documents,
       averageLength: documentTerms / Math.max(documents, 1),
       bm25: BM25,
-    },
-  ];
-  if (query.vector !== null) arms.push({ name: 'VECTOR', modelId, vector: query.vector });
+    });
+  if (vectorWeight > 0 && query.vector !== null) arms.push({ name: 'VECTOR', modelId, vector: query.vector });
   return arms;
 }
 
