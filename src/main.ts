@@ -5,15 +5,19 @@ const HELP = `salient <command>
 
   serve     serve the GraphQL API
   migrate   bring the database up to date
+  import    append conversations from files or standard input
+  evaluate  measure recall on conversations with questions
   demo      run the main job on an example conversation, in a temporary database
   schema    print the GraphQL schema
 
 Settings come from the environment; the README has the table.`;
 
 /** Each command is loaded when it is asked for: `schema` needs no database. */
-const COMMANDS: Record<string, () => Promise<void>> = {
+const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   serve: async () => (await import('./cli/serve.js')).serve(readEnvironment(process.env)),
   migrate: async () => (await import('./cli/migrate.js')).migrate(readEnvironment(process.env)),
+  import: async (args) => (await import('./cli/import.js')).importCommand(args, readEnvironment(process.env)),
+  evaluate: async (args) => (await import('./cli/evaluate.js')).evaluateCommand(args),
   demo: async () => (await import('./cli/demo.js')).demo(),
   schema: async () => (await import('./cli/print-schema.js')).printSchema(),
 };
@@ -26,7 +30,7 @@ async function main(name: string | undefined): Promise<void> {
     return;
   }
   try {
-    await command();
+    await command(process.argv.slice(3));
   } catch (error) {
     // Errors that Salient raises say what to do; the stack of anything else is of more help.
     const known = error instanceof Error && typeof (error as { code?: unknown }).code === 'string';
