@@ -15,7 +15,7 @@ import { createLogger, type Logger } from './log.js';
 import { createProfileReader } from './profiles/index.js';
 import type { RankingOverrides } from './recall/index.js';
 import { rescoreStale } from './rescoring/index.js';
-import { createContext, schema } from './schema/index.js';
+import { createContext, feedSharing, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
 import type { Services } from './services.js';
 import { authenticate } from './tenancy/index.js';
@@ -100,7 +100,13 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };
-    const server: Server = createServer({ schema, services, authenticate, createContext });
+    const server: Server = createServer({
+      schema,
+      services,
+      authenticate,
+      createContext,
+      sharing: feedSharing,
+    });
     opened.push(() => server.dispose());
     if (parts.takesUpWork ?? true) {
       jobs.start();

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'FORBIDDEN'
   | 'LIMIT_EXCEEDED'
   | 'CURSOR_EXPIRED'
+  | 'SUBSCRIPTION_LAGGED'
   | 'UNAVAILABLE';
 
 /** Path of the input at fault, from the mutation's input object on: `['target', 'id']`. */
@@ -109,6 +110,17 @@ export class CursorExpiredError extends SalientError {
     message = 'The cursor is no longer valid: read the current state, then follow from its feedCursor',
   ) {
     super('CURSOR_EXPIRED', message, ['after']);
+  }
+}
+
+/** The reader of a subscription stayed behind for so long that it was ended: read what was sent, then subscribe again. */
+export class SubscriptionLaggedError extends SalientError {
+  /** @param cursor where to subscribe again; undefined when nothing was delivered */
+  constructor(readonly cursor: string | undefined) {
+    super(
+      'SUBSCRIPTION_LAGGED',
+      'The subscription was read too slowly: subscribe again, from the last cursor',
+    );
   }
 }
 

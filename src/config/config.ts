@@ -25,6 +25,8 @@ const schema = z.object({
   logLevel: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   /** Largest HTTP body and WebSocket frame, in bytes. */
   maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
+  /** WebSockets, and streams over HTTP, that one tenant may have open at one process. */
+  maxStreamsPerTenant: integer(1, 1_000_000).default(1_000),
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -42,6 +44,7 @@ const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
   environment: 'NODE_ENV',
   logLevel: 'SALIENT_LOG_LEVEL',
   maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',
+  maxStreamsPerTenant: 'SALIENT_MAX_STREAMS_PER_TENANT',
 };
 
 /** A setting is wrong; the message names the variable and what it must be, never its value. */

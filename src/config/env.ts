@@ -17,5 +17,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Record<string, string |
     environment: read('NODE_ENV'),
     logLevel: read('SALIENT_LOG_LEVEL'),
     maxBodyBytes: read('SALIENT_MAX_BODY_BYTES'),
+    maxStreamsPerTenant: read('SALIENT_MAX_STREAMS_PER_TENANT'),
   };
 }

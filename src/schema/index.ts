@@ -17,6 +17,7 @@ import './viewer.js';
 import { builder } from './builder.js';
 
 export { createContext, type GraphQLContext } from './context.js';
+export { feedSharing } from './feed-sharing.js';
 
 /** The executable schema; `schema.graphql` is printed from it. */
 export const schema = builder.toSchema();

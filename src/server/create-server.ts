@@ -18,10 +18,13 @@ import { createErrorMask, describe } from './error-mask.js';
 import { answerHealth } from './health.js';
 import { useLimits } from './limits.js';
 import { send, toRequest, urlOf } from './node-http.js';
+import { Outlet, type OutletOptions } from './outlet.js';
 import { useJsonBody } from './request-body.js';
 import { inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
+import type { Sharing } from './sharing.js';
+import { StreamSlots } from './stream-slots.js';
 import { createSubscriptions } from './subscribe.js';
-import { createWebSocketTransport, type PreparedOperation } from './websocket.js';
+import { createWebSocketTransport, MAX_MESSAGE_BYTES, type PreparedOperation } from './websocket.js';
 
 /** Where GraphQL is served, over HTTP, Server-Sent Events and WebSocket. */
 export const GRAPHQL_PATH = '/graphql';
@@ -50,6 +53,10 @@ export interface ServerOptions<S extends ServerServices, Context extends BaseCon
   readonly authenticate: (services: S, credentials: Credentials) => Promise<Actor | null>;
   /** The context of one operation, or of one event of a subscription. */
   readonly createContext: (services: S, actor: Actor | null, requestId: string) => Context;
+  /** Which events are resolved once for several subscribers; each for itself when left out. */
+  readonly sharing?: Sharing<Context>;
+  /** How far behind the reader of a stream may be; the defaults of an outlet when left out. */
+  readonly lag?: Omit<OutletOptions, 'unsent'>;
 }
 
 export interface Server {
@@ -74,9 +81,13 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   const { config, log } = services;
   const development = config.environment !== 'production';
   const mask = createErrorMask(log);
-  const subscriptions = createSubscriptions<Context>((context) =>
-    options.createContext(services, context.actor, context.requestId),
-  );
+  const slots = new StreamSlots(config.maxStreamsPerTenant);
+  const subscriptions = createSubscriptions<Context>({
+    freshContext: (context) => options.createContext(services, context.actor, context.requestId),
+    sharing: options.sharing ?? { itemOf: () => undefined, readerOf: () => undefined },
+    slots,
+    mask,
+  });
   const authenticate = (credentials: ShownCredentials, requestId: string) =>
     options.authenticate(services, { ...credentials, requestId });
 
@@ -117,7 +128,9 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   });
 
   const sockets = createWebSocketTransport({
-    maxPayloadBytes: config.maxBodyBytes,
+    maxPayloadBytes: Math.min(config.maxBodyBytes, MAX_MESSAGE_BYTES),
+    slots,
+    lag: options.lag,
     log,
     mask,
     authenticate,
@@ -144,9 +157,9 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   let closing: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request, outlet?: Outlet): Promise<Response> {
     const requestId = requestIdOf(request.headers.get(REQUEST_ID_HEADER));
-    return inRequest({ id: requestId }, async () => {
+    return inRequest({ id: requestId, outlet }, async () => {
       const { pathname } = new URL(request.url);
       const health = await answerHealth(pathname, services.db, closing !== undefined);
       const response =
@@ -165,10 +178,11 @@ export function createServer<S extends ServerServices, Context extends BaseConte
           try {
             if (closing) outgoing.setHeader('connection', 'close');
             const url = urlOf(incoming);
+            const outlet = new Outlet({ unsent: () => outgoing.writableLength, ...options.lag });
             const response = url
-              ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI))
+              ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI), outlet)
               : new Response(null, { status: 400 });
-            await send(response, incoming, outgoing);
+            await send(response, incoming, outgoing, outlet);
           } catch (error) {
             if (outgoing.destroyed) return;
             log.error(describe(error), 'request failed');
@@ -204,7 +218,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   }
 
   return {
-    fetch: answer,
+    fetch: (request) => answer(request),
     async listen(port, host) {
       const server = serveHttp();
       await new Promise<void>((resolve, reject) => {

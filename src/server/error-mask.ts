@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { sqlState } from '../db/index.js';
-import { type ErrorCode, SalientError } from '../errors.js';
+import { type ErrorCode, SalientError, SubscriptionLaggedError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Logger } from '../log.js';
 import { currentRequestId } from './request-scope.js';
@@ -81,6 +81,7 @@ function exposed(error: unknown, known: SalientError): GraphQLError {
   return located(known.message, error, {
     code: known.code,
     ...(known.retryable ? { retryable: true } : {}),
+    ...(known instanceof SubscriptionLaggedError && known.cursor ? { cursor: known.cursor } : {}),
     ...(known.inputPath.length > 0 ? { inputPath: known.inputPath } : {}),
     ...(status && !hasPath(error) ? { http: { status } } : {}),
   });

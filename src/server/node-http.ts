@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FetchAPI } from 'graphql-yoga';
+import type { Outlet } from './outlet.js';
 
 /** After an answer to a request whose body was not read to its end, its sender may go on this long, in ms. */
 const LINGER_MS = 2_000;
@@ -39,6 +40,7 @@ export async function send(
   response: Response,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
+  outlet: Outlet,
 ): Promise<void> {
   // Nobody is left to send to; nothing of a stream has begun before it is read.
   if (outgoing.destroyed) return;
@@ -46,7 +48,7 @@ export async function send(
   response.headers.forEach((value, name) => {
     outgoing.setHeader(name, value);
   });
-  if (isStream(response) && response.body) await pump(response.body, outgoing);
+  if (isStream(response) && response.body) await pump(response.body, outgoing, outlet);
   else outgoing.end(incoming.method === 'HEAD' ? undefined : await response.text());
   if (!incoming.complete) linger(incoming);
 }
@@ -55,17 +57,23 @@ function isStream(response: Response): boolean {
   return /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
 }
 
-async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+async function pump(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  outlet: Outlet,
+): Promise<void> {
   const reader = body.getReader();
   const closed = new Promise<void>((resolve) => outgoing.once('close', resolve));
   // Ends what feeds the stream, even while it waits for its next item.
-  void closed.then(() => reader.cancel().catch(() => {}));
+  void closed.then(() => {
+    outlet.close();
+    return reader.cancel().catch(() => {});
+  });
   outgoing.flushHeaders();
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     if (outgoing.destroyed) return;
-    if (outgoing.write(next.value)) continue;
-    const drained = new Promise<void>((resolve) => outgoing.once('drain', resolve));
-    await Promise.race([drained, closed]);
+    outgoing.write(next.value, () => outlet.sent());
+    await outlet.room();
   }
   outgoing.end();
 }

@@ -1,9 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { newId } from '../ids.js';
+import type { Outlet } from './outlet.js';
 
 /** What is known of the request that the calling code works for. */
 export interface RequestScope {
   readonly id: string;
+  /** The connection that its answer goes out by; absent for a request in process. */
+  readonly outlet?: Outlet;
+  /** Whether that is a WebSocket, which has many requests. */
+  readonly socket?: boolean;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
@@ -11,6 +16,11 @@ const scopes = new AsyncLocalStorage<RequestScope>();
 /** Runs `work` as part of a request; whatever it logs can be found by the request's id. */
 export function inRequest<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
+}
+
+/** What is known of the request that is being worked on, if any. */
+export function currentScope(): RequestScope | undefined {
+  return scopes.getStore();
 }
 
 /** The id of the request that is being worked on, if any. */

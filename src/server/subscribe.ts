@@ -1,6 +1,13 @@
+import type { GraphQLError } from 'graphql';
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { SubscriptionLaggedError } from '../errors.js';
 import { PullIterator } from '../events/index.js';
+import type { Actor } from '../tenancy/index.js';
+import { limitError } from './limits.js';
+import { currentScope } from './request-scope.js';
+import { SharedResults, type Sharing } from './sharing.js';
+import type { StreamSlots } from './stream-slots.js';
 
 /** Events that one subscription gets in a row before all others have their turn. */
 const TURN = 20;
@@ -14,37 +21,78 @@ export interface Subscriptions {
   fail(error: Error): void;
 }
 
+export interface SubscriptionsOptions<Context> {
+  /** The context of one event, from that of the subscription. */
+  readonly freshContext: (context: Context) => Context;
+  readonly sharing: Sharing<Context>;
+  /** Those of the tenants; a subscription over HTTP takes one. */
+  readonly slots: StreamSlots;
+  readonly mask: (error: unknown) => GraphQLError;
+}
+
 /**
  * Runs subscriptions. Unlike the library's own way, each event is resolved with a fresh context, so that loaders do not
- * answer from what they read for an earlier event; a stream ends while it waits; and all can be ended from here.
- *
- * @param freshContext the context of one event, from that of the subscription
+ * answer from what they read for an earlier event; once for all subscribers whose answers are the same; a stream ends
+ * while it waits, and when its reader stays behind; and all can be ended from here.
  */
-export function createSubscriptions<Context>(freshContext: (context: Context) => Context): Subscriptions {
+export function createSubscriptions<Context extends { readonly actor: Actor | null }>({
+  freshContext,
+  sharing,
+  slots,
+  mask,
+}: SubscriptionsOptions<Context>): Subscriptions {
   const open = new Set<PullIterator<ExecutionResult>>();
+  const shared = new SharedResults();
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
-    const source = await createSourceEventStream(args);
-    if (!(Symbol.asyncIterator in source)) return source;
+    const context = args.contextValue as Context;
+    const scope = currentScope();
+    const release = scope?.socket ? undefined : takeSlot(slots, context);
+    const source = await createSourceEventStream(args).catch((error: unknown) => {
+      release?.();
+      throw error;
+    });
+    if (!(Symbol.asyncIterator in source)) {
+      release?.();
+      return source;
+    }
     const events = source[Symbol.asyncIterator]();
-    const gone = callerGone(args.contextValue);
+    const gone = callerGone(context);
     const end = () => void results.return();
+    const reader = sharing.readerOf(context);
+    const key = reader === undefined ? undefined : shared.keyOf(args, reader);
+    let cursor: string | undefined;
     let pulled = 0;
+
+    async function resolve(rootValue: unknown): Promise<ExecutionResult> {
+      const result = await execute({ ...args, rootValue, contextValue: freshContext(context) });
+      // Here, so that an internal error of a shared result has one id and one line in the log.
+      return result.errors ? { ...result, errors: result.errors.map(mask) } : result;
+    }
+
     const results = new PullIterator<ExecutionResult>(
       async () => {
         // A long backlog at hand would otherwise be sent without a turn for anybody else.
         if (++pulled % TURN === 0) await new Promise(setImmediate);
         const next = await events.next();
         if (next.done) return undefined;
-        const contextValue = freshContext(args.contextValue as Context);
-        return execute({ ...args, rootValue: next.value, contextValue });
+        const item = sharing.itemOf(next.value);
+        const result =
+          item?.shared && key !== undefined
+            ? await shared.get(item.shared, key, () => resolve(next.value))
+            : await resolve(next.value);
+        if (item) cursor = item.cursor;
+        return result;
       },
       () => {
         open.delete(results);
+        release?.();
+        leaveOutlet?.();
         gone?.removeEventListener('abort', end);
         events.return?.()?.catch(() => {});
       },
     );
+    const leaveOutlet = scope?.outlet?.add(() => results.fail(new SubscriptionLaggedError(cursor)));
     open.add(results);
     // The answer's stream tells of its end as well, but only once somebody has begun to read it.
     gone?.addEventListener('abort', end);
@@ -65,6 +113,20 @@ export function createSubscriptions<Context>(freshContext: (context: Context) =>
       for (const results of [...open]) results.fail(error);
     },
   };
+}
+
+/** @throws GraphQLError LIMIT_EXCEEDED */
+function takeSlot(slots: StreamSlots, { actor }: { readonly actor: Actor | null }): (() => void) | undefined {
+  // Without credentials there is nothing to subscribe to, and the fields say so.
+  if (!actor) return undefined;
+  const release = slots.take(actor.tenant?.id ?? null);
+  if (!release) throw limitError(tooManyStreams(slots), 429);
+  return release;
+}
+
+/** What a tenant hears that has as many open as it may. */
+export function tooManyStreams(slots: StreamSlots): string {
+  return `More than ${slots.each} sockets and streams of one tenant at a time`;
 }
 
 /** Aborts when the caller of an HTTP request goes away; there is none where a socket has many operations. */

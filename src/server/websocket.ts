@@ -1,18 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ExecutionArgs, GraphQLError } from 'graphql';
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { UnauthenticatedError } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { Actor } from '../tenancy/index.js';
 import { credentialsOfParams, type ShownCredentials } from './credentials.js';
 import { describe, toWire } from './error-mask.js';
 import { assertJsonDepth, limitError } from './limits.js';
+import { Outlet, type OutletOptions } from './outlet.js';
 import { currentRequestId, inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
+import type { StreamSlots } from './stream-slots.js';
+import { tooManyStreams } from './subscribe.js';
 
 /** Operations that one socket may have under way, subscriptions included. */
 export const MAX_OPERATIONS_PER_SOCKET = 100;
-/** A socket must say `connection_init` within this, in ms. */
-const INIT_WAIT_MS = 3_000;
+/** Bytes of one message, unless the configuration allows less; a longer one closes the socket with 1009. */
+export const MAX_MESSAGE_BYTES = 1_048_576;
+/** A socket must say `connection_init` within this, else it is closed with 4408. In ms. */
+const INIT_WAIT_MS = 5_000;
+/** What a tenant's sockets beyond its limit are closed with: clients may try again later. */
+const TRY_AGAIN_LATER = 1013;
 /** How often a socket is pinged; one that has not answered by the next time is dropped. In ms. */
 const PING_MS = 30_000;
 /** How long a socket may take to close after it was told to, in ms. */
@@ -27,7 +36,9 @@ export interface WebSocketOptions {
   readonly maxPayloadBytes: number;
   readonly log: Logger;
   /** Fails when the credentials are not valid now. */
-  readonly authenticate: (credentials: ShownCredentials, requestId: string) => Promise<unknown>;
+  readonly authenticate: (credentials: ShownCredentials, requestId: string) => Promise<Actor | null>;
+  /** Those of the tenants; a socket takes one. */
+  readonly slots: StreamSlots;
   /** Parses, validates and makes the context; the errors of a document that is not valid. */
   readonly prepare: (
     payload: SubscribePayload,
@@ -35,6 +46,8 @@ export interface WebSocketOptions {
     requestId: string,
   ) => Promise<PreparedOperation | readonly GraphQLError[]>;
   readonly mask: (error: unknown) => GraphQLError;
+  /** How far behind a reader may be; the defaults of {@link Outlet} when left out. */
+  readonly lag?: Omit<OutletOptions, 'unsent'>;
 }
 
 export interface WebSocketTransport {
@@ -45,15 +58,19 @@ export interface WebSocketTransport {
 
 interface Connection {
   readonly socket: WebSocket;
+  readonly send: (data: string) => Promise<void>;
   readonly requestId: string;
   /** How many operations are under way. */
   operations: () => number;
   credentials: ShownCredentials;
+  readonly outlet: Outlet;
+  /** Gives back the tenant's slot. */
+  release: () => void;
 }
 
 /** GraphQL over WebSocket by the protocol graphql-transport-ws. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
-  const { log, mask } = options;
+  const { log, mask, slots } = options;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxPayloadBytes,
@@ -68,8 +85,13 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
       extra.operations = () => Object.keys(context.subscriptions).length;
       extra.credentials = credentialsOfParams(connectionParams);
       try {
-        await options.authenticate(extra.credentials, extra.requestId);
-        return true;
+        const actor = await options.authenticate(extra.credentials, extra.requestId);
+        if (!actor) throw new UnauthenticatedError();
+        if (extra.socket.readyState !== extra.socket.OPEN) return false;
+        const release = slots.take(actor.tenant?.id ?? null);
+        if (release) extra.release = release;
+        else extra.socket.close(TRY_AGAIN_LATER, `LIMIT_EXCEEDED: ${tooManyStreams(slots)}`);
+        return release !== undefined;
       } catch (error) {
         const { message, extensions } = mask(error);
         const unauthenticated = extensions.code === 'UNAUTHENTICATED';
@@ -100,9 +122,12 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     },
     execute: (args) => (args as PreparedOperation).run.execute(args) as never,
     subscribe: (args) => (args as PreparedOperation).run.subscribe(args) as never,
-    onOperation(_context, _id, _payload, _args, result) {
+    onOperation({ extra }, id, _payload, _args, result) {
       if (!(Symbol.asyncIterator in result)) return undefined;
-      return maskFailures(result as AsyncGenerator<unknown>, mask) as never;
+      const { send } = extra;
+      return sendAll(result as AsyncGenerator<ExecutionResult>, mask, (payload) =>
+        send(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`),
+      ) as never;
     },
     onNext: (_context, _id, _payload, _args, result) => {
       if (!result.errors) return undefined;
@@ -113,14 +138,24 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
 
   function serve(socket: WebSocket, request: IncomingMessage): void {
     const given = request.headers[REQUEST_ID_HEADER];
+    const outlet = new Outlet({ unsent: () => socket.bufferedAmount, ...options.lag });
     const connection: Connection = {
       socket,
+      outlet,
+      release: () => {},
+      // Resolves when there is room for more: a slow reader is not sent to faster than it reads.
+      send(data) {
+        // Not at once: a stream that never waits would keep the news of the socket's end from coming through.
+        if (socket.readyState !== socket.OPEN) return new Promise((resolve) => setImmediate(resolve));
+        socket.send(data, () => outlet.sent());
+        return outlet.room();
+      },
       requestId: requestIdOf(Array.isArray(given) ? given[0] : given),
       operations: () => 0,
       credentials: { authorization: null, tenantSlug: null },
     };
     connections.add(connection);
-    const stopPinging = keepAlive(socket);
+    const stopPinging = keepAlive(socket, outlet);
     const failed = (error: unknown) => {
       log.warn({ requestId: connection.requestId, ...describe(error) }, 'websocket failed');
       socket.close(CloseCode.InternalServerError, 'Internal error');
@@ -128,18 +163,12 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     const closed = server.opened(
       {
         protocol: socket.protocol,
-        // Resolves when the message is on its way: a slow reader is not sent to faster than it reads.
-        send: (data) =>
-          new Promise((resolve, reject) => {
-            // Not at once: a stream that never waits would keep the news of the socket's end from coming through.
-            if (socket.readyState !== socket.OPEN) setImmediate(resolve);
-            else socket.send(data, (error) => (error ? reject(error) : resolve()));
-          }),
+        send: connection.send,
         close: (code, reason) => socket.close(code, reason),
         onMessage: (receive) => {
           socket.on('message', (data) => {
             const work = async () => receive(String(data));
-            inRequest({ id: requestIdOf(null) }, () => work().catch(failed));
+            inRequest({ id: requestIdOf(null), outlet, socket: true }, () => work().catch(failed));
           });
         },
       },
@@ -151,6 +180,8 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     );
     socket.once('close', (code, reason) => {
       stopPinging();
+      connection.release();
+      outlet.close();
       connections.delete(connection);
       closed(code, String(reason)).catch(failed);
     });
@@ -180,33 +211,61 @@ async function closeGently({ socket, operations }: Connection, deadline: number)
   clearTimeout(timer);
 }
 
-function keepAlive(socket: WebSocket): () => void {
+/** A socket that does not answer is dropped; one that is behind with reading answers later, and has its time. */
+function keepAlive(socket: WebSocket, outlet: Outlet): () => void {
   let answered = true;
   socket.on('pong', () => {
     answered = true;
   });
   const timer = setInterval(() => {
-    if (!answered) socket.terminate();
+    if (!answered && !outlet.full) socket.terminate();
     answered = false;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, PING_MS);
   return () => clearInterval(timer);
 }
 
-/** The library would send the message of whatever ends a stream as it is. */
-function maskFailures<T>(
-  source: AsyncGenerator<T>,
+/** Results as they are sent; one that several subscribers share is written out once. */
+const payloads = new WeakMap<ExecutionResult, string>();
+
+function payloadOf(result: ExecutionResult): string {
+  const known = payloads.get(result);
+  if (known !== undefined) return known;
+  const { errors } = result;
+  const payload = JSON.stringify(errors ? { ...result, errors: errors.map(toWire) } : result);
+  payloads.set(result, payload);
+  return payload;
+}
+
+/**
+ * Sends a stream's results by itself and leaves the library nothing but the end: it would write out each result for
+ * each subscriber, and send the message of whatever ends a stream as it is.
+ */
+function sendAll(
+  source: AsyncGenerator<ExecutionResult>,
   mask: (error: unknown) => GraphQLError,
-): AsyncGenerator<T> {
-  const masked = (error: unknown) => Promise.reject(mask(error));
+  send: (payload: string) => Promise<void>,
+): AsyncGenerator<never, undefined> {
   return {
-    next: () => source.next().catch(masked),
-    return: (value) => source.return(value),
-    throw: (error) => source.throw(error),
+    async next() {
+      try {
+        for (let next = await source.next(); !next.done; next = await source.next()) {
+          await send(payloadOf(next.value));
+        }
+      } catch (error) {
+        throw mask(error);
+      }
+      return { done: true, value: undefined };
+    },
+    async return() {
+      await source.return(undefined);
+      return { done: true, value: undefined };
+    },
+    throw: (error) => source.throw(error) as Promise<never>,
     [Symbol.asyncIterator]() {
       return this;
     },
-    [Symbol.asyncDispose]: async () => {
+    async [Symbol.asyncDispose]() {
       await source.return(undefined);
     },
   };

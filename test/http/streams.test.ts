@@ -116,13 +116,13 @@ describe('a WebSocket', () => {
     expect(await closed).toEqual({ code: 4400, reason: 'Invalid message received' });
   });
 
-  it('without credentials reads type names, and nothing else', async () => {
-    const open = await observe('{ __typename }', {});
-    await open.end;
-    expect(open.values).toEqual([{ __typename: 'Query' }]);
-    const closed = await observe('{ who }', {});
-    await closed.end;
-    expect(closed.values).toEqual([{ who: null }]);
+  it('without credentials is closed with 4401: it would be nobody’s, and count for no tenant', async () => {
+    for (const payload of [undefined, {}, { tenant: 'acme' }]) {
+      const { socket, closed, messages } = await rawSocket();
+      socket.send(JSON.stringify({ type: 'connection_init', payload }));
+      expect((await closed).code).toBe(4401);
+      expect(messages).toEqual([]);
+    }
   });
 
   it('asks again who it is for every operation', async () => {

@@ -41,7 +41,8 @@ export class Probe {
   #url: Promise<string> | undefined;
   readonly #clients: Client[] = [];
 
-  constructor(settings: Record<string, unknown> = {}) {
+  /** @param lag how far behind a reader may be */
+  constructor(settings: Record<string, unknown> = {}, lag?: { maxUnsentBytes?: number; lagMs?: number }) {
     const stream = new Writable({
       write: (chunk, _encoding, done) => {
         this.logged.push(String(chunk));
@@ -55,6 +56,7 @@ export class Probe {
         db: this.#database(),
         log: pino({ level: 'debug' }, stream),
       },
+      lag,
       authenticate: async (_services, credentials) => this.#authenticate(credentials),
       createContext: (_services, actor: Actor | null, requestId) => ({
         actor,
