@@ -143,7 +143,7 @@ test('what stays keeps its row; what leaves keeps it without a vector; a new lev
   expect((await topics()).filter(({ list, removed }) => list === 'INTEREST' && !removed)).toEqual([]);
 });
 
-test('a topic that the model cannot read is refused at its place, for it would never match', async () => {
+test('CASE 46: a topic that the model cannot read is refused at its place, for it would never match', async () => {
   const before = await topics();
   const answer = await admin().set(TENANT, {
     disinterests: [
@@ -167,7 +167,7 @@ test('an identity term that the model cannot read is saved: it is found by its n
   expect((await topics()).at(-1)).toMatchObject({ list: 'IDENTITY', topic: '§§', vector: null });
 });
 
-test('an encoder that fails saves nothing, and the request may be sent again', async () => {
+test('CASE 46: an encoder that fails saves nothing, and the request may be sent again', async () => {
   const before = await topics();
   const { salienceProfile: stored } = await admin().set(TENANT, {});
   encoder.failing = new EmbeddingError('ENCODER_FAILED', 'stopped');

@@ -115,7 +115,7 @@ describe('co-activation as a signal', () => {
     expect(ranked.find(({ candidate }) => candidate.id === 'c')!.icnu).toBeGreaterThan(plain[0]!.icnu);
   });
 
-  test('of facts that are not relevant brings in nothing', () => {
+  test('CASE 34: of facts that are not relevant brings in nothing', () => {
     const ranked = rankByRelevance([fact('a', [to('b', 1)], 10), fact('b')], NOW);
     expect(ranked.map(({ score }) => score > 0)).toEqual([true, false]);
   });

@@ -159,7 +159,7 @@ describe('mergeProfiles, whatever the profiles', () => {
     );
   });
 
-  it('takes unset for nothing: a profile in which nothing is set changes nothing', () => {
+  it('CASE 45: takes unset for nothing: a profile in which nothing is set changes nothing', () => {
     fc.assert(
       fc.property(anyPolicy, anyHierarchy, (policy, profiles) => {
         const without = mergeProfiles(policy, { ...profiles, agent: null });
