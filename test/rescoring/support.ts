@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 import { type TenantContext, toTenantContext } from '../../src/tenancy/index.js';
 import { type Caller, uuidOf } from '../facts/support.js';
 import type { TestTenant } from '../support/app.js';
@@ -77,17 +77,13 @@ export async function listJobs(caller: Caller): Promise<JobView[]> {
 
 /** The job once it is over. */
 export async function ended(caller: Caller, id: string): Promise<JobView> {
-  let job: JobView | null = null;
-  await expect
-    .poll(
-      async () => {
-        job = await findJob(caller, id);
-        return job?.status;
-      },
-      { timeout: 60_000, interval: 30 },
-    )
-    .toMatch(/SUCCEEDED|FAILED|CANCELLED/);
-  return job as unknown as JobView;
+  return vi.waitUntil(
+    async () => {
+      const job = await findJob(caller, id);
+      return job && /SUCCEEDED|FAILED|CANCELLED/.test(job.status) ? job : false;
+    },
+    { timeout: 60_000, interval: 30 },
+  );
 }
 
 /** A change of importance as the API tells it. */

@@ -75,7 +75,13 @@ export async function findScope(unit: Unit, owner: ScopeOwner): Promise<ScopeRow
   return rows[0] ?? null;
 }
 
-/** In one order for all writers, like the locks: two that make the same scopes wait for each other but once. */
+/**
+ * In one order for all writers, like the locks: two that make the same scopes wait for each other but once.
+ *
+ * What matters to the tenant cannot change from here to the end of the transaction. A rescoring waits for the lock of a
+ * scope that it sees, and then finds what was written there; a new one it cannot see, so the first facts of it must not
+ * be scored by profiles that are changed, and rescored for, before they are committed (SPEC §7).
+ */
 async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): Promise<ScopeRow[]> {
   const key = (owner: ScopeOwner) => `${owner.agentId}/${owner.userId}`;
   const owners = [...given].sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -84,6 +90,7 @@ async function makeScopes(unit: Unit, given: readonly ScopeOwner[], at: Date): P
       INSERT INTO scope (tenant_id, agent_id, user_id, created_at)
       SELECT ${unit.tenantId}::uuid, w.agent_id, w.user_id, ${at}::timestamptz
       FROM unnest(${owners.map((o) => o.agentId)}::uuid[], ${owners.map((o) => o.userId)}::uuid[]) AS w(agent_id, user_id)
+      CROSS JOIN (SELECT id FROM tenant WHERE id = ${unit.tenantId}::uuid FOR SHARE) t
       WHERE (w.agent_id IS NULL OR EXISTS (
               SELECT FROM agent a WHERE a.tenant_id = ${unit.tenantId}::uuid AND a.id = w.agent_id))
         AND (w.user_id IS NULL OR EXISTS (
