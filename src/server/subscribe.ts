@@ -43,6 +43,17 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
 }: SubscriptionsOptions<Context>): Subscriptions {
   const open = new Set<PullIterator<ExecutionResult>>();
   const shared = new SharedResults();
+  const turn = new Map<string, Context>();
+
+  /** A fresh context for all events that come at once: what they show of is read by one statement, not by one each. */
+  function contextOfTurn(reader: string, context: Context): Context {
+    const known = turn.get(reader);
+    if (known) return known;
+    if (turn.size === 0) setImmediate(() => turn.clear());
+    const fresh = freshContext(context);
+    turn.set(reader, fresh);
+    return fresh;
+  }
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
     const context = args.contextValue as Context;
@@ -64,8 +75,8 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
     let cursor: string | undefined;
     let pulled = 0;
 
-    async function resolve(rootValue: unknown): Promise<ExecutionResult> {
-      const result = await execute({ ...args, rootValue, contextValue: freshContext(context) });
+    async function resolve(rootValue: unknown, contextValue: Context): Promise<ExecutionResult> {
+      const result = await execute({ ...args, rootValue, contextValue });
       // Here, so that an internal error of a shared result has one id and one line in the log.
       return result.errors ? { ...result, errors: result.errors.map(mask) } : result;
     }
@@ -79,8 +90,10 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
         const item = sharing.itemOf(next.value);
         const result =
           item?.shared && key !== undefined
-            ? await shared.get(item.shared, key, () => resolve(next.value))
-            : await resolve(next.value);
+            ? await shared.get(item.shared, key, () =>
+                resolve(next.value, contextOfTurn(reader ?? '', context)),
+              )
+            : await resolve(next.value, freshContext(context));
         if (item) cursor = item.cursor;
         return result;
       },
