@@ -57,6 +57,8 @@ export class TransactionScope {
       `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
       // A generic plan of a statement with a tenant's id cost 426 instead of 48 ms.
       'SET LOCAL plan_cache_mode = force_custom_plan',
+      // Compiling a long statement, such as one that scores facts, took 12 s where running it takes 0.1 s.
+      'SET LOCAL jit = off',
     ].join('; ');
   }
 }
