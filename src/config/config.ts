@@ -23,7 +23,7 @@ const schema = z.object({
   eventHints: z.enum(['on', 'off']).default('on'),
   environment: z.enum(['development', 'production', 'test']).default('development'),
   logLevel: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
-  /** Largest HTTP body and WebSocket frame, in bytes. */
+  /** Largest HTTP body and WebSocket message, in bytes; a message has 1 MiB at most all the same. */
   maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
   /** WebSockets, and streams over HTTP, that one tenant may have open at one process. */
   maxStreamsPerTenant: integer(1, 1_000_000).default(1_000),

@@ -95,7 +95,7 @@ builder.queryField('eventLog', (t) =>
 
 builder.subscriptionType({
   description:
-    'News of the memory as it happens, in order, each with a cursor to resume from. A stream ends with UNAUTHENTICATED when the key is revoked or expires, and with UNAVAILABLE when the server closes: subscribe again with the last cursor.',
+    'News of the memory as it happens, in order, each with a cursor to resume from. A stream ends with UNAUTHENTICATED when the key is revoked or expires, with UNAVAILABLE when the server closes, and with SUBSCRIPTION_LAGGED, which has the last `cursor` in its extensions, when more than 1 MiB waited unread for 30 seconds: subscribe again with the last cursor.',
 });
 
 builder.subscriptionField('importanceChanged', (t) =>
