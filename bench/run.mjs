@@ -6,14 +6,16 @@
 //
 // The database is one of its own: on the server that DATABASE_URL names, else on one that scripts/postgres.sh starts.
 import { cpus } from 'node:os';
+import * as append from './append.mjs';
 import * as effective from './effective.mjs';
+import * as fanOut from './fan-out.mjs';
 import * as learn from './learn.mjs';
 import * as preview from './preview.mjs';
 import * as rescore from './rescore.mjs';
 import { table } from './support/measure.mjs';
 import { withDatabase } from './support/postgres.mjs';
 
-const parts = { rescore, preview, learn, effective };
+const parts = { rescore, preview, learn, effective, append, 'fan-out': fanOut };
 
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith('--'));
