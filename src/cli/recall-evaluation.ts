@@ -145,7 +145,7 @@ export class Evaluation implements AsyncDisposable {
 }
 
 const RECALL = `query ($input: RecallInput!) { recall(input: $input) { items {
-  node { id ... on Message { externalId } } } } }`;
+  node { ... on Fact { id } ... on Message { id externalId } } } } }`;
 
 interface Recalled {
   readonly recall: {

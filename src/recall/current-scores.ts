@@ -48,6 +48,6 @@ export async function currentScores(
 
 function rescored(candidate: CandidateRow, score: FreshScore | undefined): CandidateRow {
   if (!candidate.fact || !score) return candidate;
-  const { encoded, decayResistance } = score;
-  return { ...candidate, fact: { ...candidate.fact, encoded, decayResistance } };
+  const { encoded, topicBoost, decayResistance } = score;
+  return { ...candidate, fact: { ...candidate.fact, encoded, topicBoost, decayResistance } };
 }

@@ -9,6 +9,7 @@ import {
 import { type CoActivation, coActivationOf, NO_TIES } from './co-activation.js';
 import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
 import { DEFAULT_ICNU_WEIGHTS, freshness, ICNU_LAMBDA, type IcnuSignals, icnu, withIcnu } from './icnu.js';
+import { TOPIC_EXPONENT, topicFactor } from './topic-factor.js';
 
 /** How scores are made; the defaults are those of SPEC §8. */
 export interface RankingOptions {
@@ -17,6 +18,8 @@ export interface RankingOptions {
   readonly vectorWeight: number;
   readonly icnuWeights: IcnuWeights;
   readonly lambda: number;
+  /** How much what a profile says of a fact's topics counts beside its importance; 0 for not at all. */
+  readonly topicExponent: number;
   /** Whether a fact's kind decides between equals, or multiplies its score as the seed does. */
   readonly kinds: 'BREAK_TIES' | 'MULTIPLY';
   /** How fast the tenant's facts fade (SPEC §6.1). */
@@ -31,6 +34,7 @@ export const DEFAULT_RANKING: RankingOptions = Object.freeze({
   vectorWeight: VECTOR_WEIGHT,
   icnuWeights: DEFAULT_ICNU_WEIGHTS,
   lambda: ICNU_LAMBDA,
+  topicExponent: TOPIC_EXPONENT,
   kinds: 'BREAK_TIES',
   decay: 'STANDARD',
 });
@@ -39,7 +43,7 @@ export const DEFAULT_RANKING: RankingOptions = Object.freeze({
 export interface Ranked {
   readonly candidate: CandidateRow;
   readonly score: number;
-  /** Weighted reciprocal ranks; 0 where there was no query. */
+  /** Weighted reciprocal ranks times the factor of its topics; 0 where there was no query. */
   readonly fused: number;
   readonly icnu: number;
   /** Current importance, 0.05 to 10; 0 for a message. */
@@ -47,8 +51,8 @@ export interface Ranked {
 }
 
 /**
- * The candidates of a query in their one order (SPEC §8.1, §8.2): fused score × (1 + λ·ICNU), messages whose facts are
- * all superseded after everything else. Among equals the heavier kind goes first, then importance, recency, id.
+ * The candidates of a query in their one order (SPEC §8.1, §8.2): fused score × what profiles say of its topics ×
+ * (1 + λ·ICNU), messages whose facts are all superseded after everything else. Among equals the heavier kind goes first, then importance, recency, id.
  * Co-activation is measured to the first facts of the order that there would be without it.
  */
 export function rankByRelevance(
@@ -60,9 +64,10 @@ export function rankByRelevance(
     { weight: options.lexicalWeight, scores: scoresOf(candidates, 'lexical') },
     { weight: options.vectorWeight, scores: scoresOf(candidates, 'cosine') },
   ]);
+  const topics = topicFactors(candidates, options.topicExponent);
   return withSignals(candidates, now, options, ({ candidate, icnu }) => {
     const weight = options.kinds === 'MULTIPLY' ? kindWeight(candidate.fact?.kind ?? null) : 1;
-    const relevance = (fused.get(candidate.id) ?? 0) * weight;
+    const relevance = (fused.get(candidate.id) ?? 0) * weight * (topics.get(candidate.id) ?? 1);
     return { fused: relevance, score: withIcnu(relevance, icnu, options.lambda) };
   });
 }
@@ -134,6 +139,17 @@ function rankedWith(
       return { ...unscored, ...scorer(unscored) };
     })
     .sort(compareRanked);
+}
+
+/** What profiles make of candidates; a message takes the mean of its facts among them, and 1 without any. */
+function topicFactors(candidates: readonly CandidateRow[], exponent: number): Map<string, number> {
+  const factors = new Map<string, number>();
+  for (const { id, fact } of candidates) if (fact) factors.set(id, topicFactor(fact.topicBoost, exponent));
+  for (const { id, fact, factIds } of candidates) {
+    const own = fact ? null : mean(factIds.flatMap((factId) => factors.get(factId) ?? []));
+    if (own !== null) factors.set(id, own);
+  }
+  return factors;
 }
 
 function signalsOf(

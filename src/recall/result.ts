@@ -7,7 +7,7 @@ export interface RecallScores {
   readonly lexical: number | null;
   /** Calibrated similarity to the query, 0 to 1; null where the vector arm did not find it. */
   readonly vector: number | null;
-  /** Sum of weighted reciprocal ranks; 0 where there was no query. */
+  /** Sum of weighted reciprocal ranks, times what profiles say of its topics; 0 where there was no query. */
   readonly fused: number;
   /** Importance, co-activation, novelty and urgency together, 0 to 1 with the default weights. */
   readonly icnu: number;

@@ -27,6 +27,7 @@ function fact(id: string, ties: readonly Tie[] = [], lexical: number | null = nu
     fact: {
       kind: 'FACT',
       encoded: 1,
+      topicBoost: 1,
       pinned: false,
       flashbulb: false,
       reinforcement: 1,

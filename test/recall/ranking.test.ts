@@ -25,6 +25,7 @@ function fact(id: string, options: FactOptions = {}): CandidateRow {
     fact: {
       kind: 'FACT',
       encoded: 1,
+      topicBoost: 1,
       pinned: false,
       flashbulb: false,
       reinforcement: 1,

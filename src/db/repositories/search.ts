@@ -80,6 +80,8 @@ export interface CandidateRow {
 export interface FactNumbers {
   readonly kind: string;
   readonly encoded: number;
+  /** What of it the profile's topics have made, as a factor: 1 where none matched (SPEC §5.2). */
+  readonly topicBoost: number;
   readonly pinned: boolean;
   readonly flashbulb: boolean;
   readonly reinforcement: number;
@@ -142,7 +144,7 @@ export async function searchCandidates(
       WHERE c.kind = 'FACT' AND t.second_id IN (SELECT id FROM candidate)
       GROUP BY c.id)
     SELECT c.kind AS source, c.id, c.lexical, c.cosine, f.kind, f.characters, f.recorded_at AS "recordedAt",
-      s.encoded, s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
+      s.encoded, s.topic_boost AS "topicBoost", s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
       s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
       s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
       NULL::uuid[] AS "factIds", false AS superseded, d.ties
@@ -153,7 +155,7 @@ export async function searchCandidates(
     WHERE c.kind = 'FACT'
     UNION ALL
     SELECT c.kind, c.id, c.lexical, c.cosine, NULL, g.characters, g.recorded_at,
-      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
     FROM candidate c
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
