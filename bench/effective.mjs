@@ -13,8 +13,8 @@ export const measures =
 const OWNERS = 5_000;
 const TOPICS_EACH = 3;
 const HOT = 200;
-const CALLS = 500;
-const ROUNDS = 9;
+const CALLS = 200;
+const ROUNDS = 5;
 
 export function run({ databaseUrl, log }) {
   return withSalient(databaseUrl, (salient) => measure(salient, log));
