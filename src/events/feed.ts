@@ -57,7 +57,7 @@ export interface FeedWakeUps extends WakeUpCounts {
   readonly listening: boolean;
   /** Looks at the heads of followed tenants. */
   readonly polls: number;
-  /** Tenants with news that such a look found before any hint had told of it. */
+  /** Followed streams that such a look found elsewhere than they were read to. */
   readonly found: number;
 }
 
@@ -230,8 +230,7 @@ class TenantFeeds implements EventFeed {
         ),
       );
       for (const [id, channel] of followed) {
-        const known = channel.stale;
-        if (channel.told(heads.get(id)) && !known) this.#looks.found++;
+        if (channel.told(heads.get(id))) this.#looks.found++;
       }
     } catch (error) {
       const code = (error as { code?: unknown } | null)?.code;
