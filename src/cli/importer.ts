@@ -193,7 +193,8 @@ export class Importer {
 /** The error with the line of the message that the API named, or of the batch's first. */
 function placed(error: unknown, source: string, messages: readonly ImportMessage[]): unknown {
   if (!(error instanceof RefusedError) || error.reason !== 'BAD_INPUT') return error;
-  const [list, index] = error.inputPath;
-  const message = list === 'messages' && typeof index === 'number' ? messages[index] : messages[0];
+  // The API tells indices as text.
+  const list = error.inputPath.indexOf('messages');
+  const message = (list < 0 ? undefined : messages[Number(error.inputPath[list + 1])]) ?? messages[0];
   return message ? at(source, message.line, error.message) : error;
 }
