@@ -45,8 +45,10 @@ test('the line of any value of a JSON text is found', () => {
       const marked: (string | number)[][] = [];
       const walk = (at: unknown, path: (string | number)[]) => {
         marked.push(path);
-        if (Array.isArray(at)) at.forEach((each, i) => walk(each, [...path, i]));
-        else if (typeof at === 'object' && at !== null)
+        if (Array.isArray(at)) {
+          for (const [i, each] of at.entries()) walk(each, [...path, i]);
+        }
+        if (typeof at === 'object' && at !== null && !Array.isArray(at))
           for (const [name, each] of Object.entries(at)) walk(each, [...path, name]);
       };
       walk(value, []);
