@@ -31,13 +31,19 @@ export function meet(
   });
 }
 
-/** A scope's profile as a statement meets it; where the statement repeats a fact, as that fact does. */
+/**
+ * A scope's profile as a statement meets it; where the statement repeats a fact, as that fact does: by its stored text,
+ * entities and vector, which a rescoring reads too, so that it finds nothing to change.
+ */
 export function profileOfStatement(
   { effective }: ScopeProfile,
   { prepared, duplicate, found }: PlacedFact,
   similarity: (cosine: number) => number,
 ): EncodeProfile {
-  const entities = prepared.entities.map(({ name }) => name);
-  const { text, cosines } = duplicate ?? { text: prepared.text, cosines: found.cosines };
+  const { text, entities, cosines } = duplicate ?? {
+    text: prepared.text,
+    entities: prepared.entities.map(({ name }) => name),
+    cosines: found.cosines,
+  };
   return meet(effective, { text, entities }, cosines, similarity);
 }

@@ -20,6 +20,8 @@ export type LookupCandidate = SalienceRecord &
   Pick<FactRecord, 'id' | 'text' | 'recordedAt' | 'validFrom'> & {
     /** Whether the texts are equal after normalisation; otherwise they are merely alike. */
     readonly exact: boolean;
+    /** Names of the entities that it is stored with. */
+    readonly entities: readonly string[];
     /** Cosine of its vector with each topic that was asked for; empty where it has none. */
     readonly cosines: Cosines;
   };
@@ -68,6 +70,7 @@ type Row = { [K in keyof SalienceRecord]: SalienceRecord[K] | null } & {
   readonly forgotten: boolean;
   readonly cosines: Cosines | null;
   readonly candidateCosines: Cosines | null;
+  readonly entities: Uint8Array[] | null;
   readonly scopes: (Baseline & { scopeId: number; characters: number })[];
   readonly tenantBaseline: Baseline;
 };
@@ -171,6 +174,9 @@ export async function lookUpFacts(
            (SELECT jsonb_object_agg(t.id, -(t.embedding <#> e.embedding)) FROM topic t
             JOIN fact_embedding e ON e.tenant_id = ${unit.tenantId}::uuid AND e.model_id = ${modelId}::int AND e.fact_id = c.id
             WHERE t."scopeId" = d."scopeId") AS "candidateCosines",
+           (SELECT array_agg(en.name) FROM fact_entity fe
+            JOIN entity en ON en.tenant_id = ${unit.tenantId}::uuid AND en.id = fe.entity_id
+            WHERE fe.tenant_id = ${unit.tenantId}::uuid AND fe.fact_id = c.id) AS entities,
            figures.scopes, jsonb_build_object('n', w.n, 'mean', w.mean, 'm2', w.m2) AS "tenantBaseline"
     FROM draft d
     CROSS JOIN figures
@@ -205,6 +211,7 @@ function resultOf(unit: Unit, rows: readonly Row[], place: number): LookupResult
               ...row,
               id: row.id,
               text: unit.content.open(row.text),
+              entities: (row.entities ?? []).map((name) => unit.content.open(name)),
               cosines: row.candidateCosines ?? {},
             } as LookupCandidate,
           ],
