@@ -14,8 +14,15 @@ export interface ProfileChange {
   readonly after: string | null;
 }
 
-/** Settings that recall alone looks at, or nobody: stored scores do not depend on them (SPEC §8.2). */
-const UNSCORED: ReadonlySet<ProfileSetting> = new Set(['ICNU_WEIGHTS', 'PERSONA_NAME']);
+/**
+ * Settings that stored scores do not depend on: recall alone looks at them (SPEC §8.2), facts are judged by them once,
+ * when they are taken in (§4.5), or nobody looks.
+ */
+const UNSCORED: ReadonlySet<ProfileSetting> = new Set([
+  'ICNU_WEIGHTS',
+  'FLASHBULB_THRESHOLD',
+  'PERSONA_NAME',
+]);
 
 /**
  * What changed from one state of a profile to another, in the order of the settings. A topic that is spelled
@@ -44,7 +51,7 @@ export function profileChanges(before: ProfileValues, after: ProfileValues): Pro
   ];
 }
 
-/** Whether stored scores depend on anything that changed; ICNU weights and the persona's name leave them as they are. */
+/** Whether stored scores depend on anything that changed; ICNU weights, the flashbulb threshold and the name are in none. */
 export function changesScores(changes: readonly ProfileChange[]): boolean {
   return changes.some(({ setting }) => !UNSCORED.has(setting));
 }

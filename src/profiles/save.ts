@@ -49,8 +49,8 @@ const ATTEMPTS = 10;
 /**
  * Changes a profile (SPEC §5): a field left out stays, null unsets, lists replace. Saving what is already so changes
  * nothing. A change of scores makes stored facts stale (LAZY), and has a job recompute them besides (BACKGROUND, the
- * default), or leaves them (RECALL_ONLY); ICNU weights and the persona's name are in no score, so a change of these
- * alone leaves them too, whatever is asked.
+ * default), or leaves them (RECALL_ONLY); ICNU weights, the flashbulb threshold and the persona's name are in no stored
+ * score, so a change of these alone leaves them too, whatever is asked.
  * @throws what `proposeProfile` does; ForbiddenError for an auditor. Nothing is stored then, of a refused text its hash
  */
 export async function setSalienceProfile(

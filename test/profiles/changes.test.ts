@@ -81,11 +81,12 @@ describe('what changed in a profile', () => {
     ]);
   });
 
-  test('changes scores, but for weights of recall and the name', () => {
+  test('changes scores, but for weights of recall, the flashbulb threshold and the name', () => {
     const isScored = (changed: Partial<ProfileValues>) =>
       changesScores(profileChanges(FULL, { ...FULL, ...changed }));
     expect(isScored({ icnuWeights: null })).toBe(false);
     expect(isScored({ persona: { ...FULL.persona, name: null } })).toBe(false);
+    expect(isScored({ flashbulbThreshold: 9 })).toBe(false);
     expect(isScored({ icnuWeights: null, alpha: null })).toBe(true);
     expect(isScored({ persona: { ...FULL.persona, identity: [] } })).toBe(true);
     expect(isScored({ disinterests: [] })).toBe(true);
