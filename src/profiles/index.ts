@@ -12,7 +12,7 @@ export {
   type ProfileInput,
   TOPIC_CHARACTERS,
 } from './input.js';
-export type { ProfileOwnerInput } from './owner.js';
+export { maySeeProfileOf, type ProfileOwnerInput } from './owner.js';
 export { type ProfileProposal, type ProposalRequest, proposeProfile } from './propose.js';
 export {
   calibrationOf,

@@ -1,7 +1,7 @@
 import type { ProfileOwner } from '../db/index.js';
 import { BadInputError, ForbiddenError, type InputPath, NotFoundError } from '../errors.js';
 import type { ProfileHierarchy, ProfileOrigin, ProfileSettings } from '../salience/index.js';
-import type { TenantActor } from '../tenancy/index.js';
+import type { Actor, TenantActor } from '../tenancy/index.js';
 
 /** Whose profile is meant: exactly one of them. */
 export type ProfileOwnerInput =
@@ -28,6 +28,11 @@ export function ownerOf(actor: TenantActor, input: ProfileOwnerInput): ProfileOw
   if ((actor.kind === 'AGENT' || actor.kind === 'USER') && !ownsIt)
     throw new ForbiddenError('An agent or a user changes its own salience profile only', ['owner']);
   return owner;
+}
+
+/** Whether an actor may see what profiles of this level say in its memory: an agent's profile is not a user's to see. */
+export function maySeeProfileOf(actor: Actor, origin: ProfileOrigin): boolean {
+  return !(actor.kind === 'USER' && origin === 'AGENT');
 }
 
 /** The level of the hierarchy that an owner is at. */

@@ -136,7 +136,8 @@ builder.node(Fact, {
       resolve: (fact) => fact.salience.current,
     }),
     encodedImportance: t.float({
-      description: 'Importance as encoded when it came, before recalls and time, 0.05 to 10.',
+      description:
+        'Importance as encoded, before recalls and time, 0.05 to 10: when it came, was last stated again, or rescored.',
       resolve: (fact) => fact.salience.encoded,
     }),
     importanceBreakdown: t.field({

@@ -6,6 +6,7 @@ import {
   type SalienceRecord,
 } from '../db/index.js';
 import { decayOf, exactImportance, type PreviewedImportance } from '../facts/index.js';
+import { maySeeProfileOf } from '../profiles/index.js';
 import { staleScores } from '../rescoring/index.js';
 import type { MatchedTopic as MatchedTopicValue } from '../salience/index.js';
 import { decayVariantOf, mayRead } from '../tenancy/index.js';
@@ -136,13 +137,17 @@ export async function breakdownOf(context: GraphQLContext, stored: FactRecord): 
 }
 
 /** The breakdown of a fact that is not stored. */
-export function previewedBreakdown({ breakdown, reinforcement, current }: PreviewedImportance): Breakdown {
+export function previewedBreakdown(
+  context: GraphQLContext,
+  { breakdown, reinforcement, current }: PreviewedImportance,
+): Breakdown {
+  const actor = tenantActorOf(context);
   return {
     ...breakdown,
     reinforcement,
     decay: 1,
     current,
-    matchedTopics: async () => breakdown.matchedTopics,
+    matchedTopics: async () => breakdown.matchedTopics.filter(({ origin }) => maySeeProfileOf(actor, origin)),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   previewOverridePolicy,
   previewSalienceProfile,
 } from '../rescoring/index.js';
-import { builder, EVERYONE, OVERSEERS, WRITERS } from './builder.js';
+import { builder, EVERYONE, OVERSEERS } from './builder.js';
 import { type GraphQLContext, tenantActorOf } from './context.js';
 import { BlockedSetting } from './effective-profile.js';
 import { FactKind, OverridePolicy } from './enums.js';
@@ -74,7 +74,7 @@ builder.queryField('previewSalienceProfile', (t) =>
     type: SalienceProfilePreview,
     description:
       'A dry run of `setSalienceProfile` over all facts that it reaches: how many would rise, fall and stay, and what would be blocked. Nothing is written.',
-    authScopes: { roles: WRITERS },
+    authScopes: { roles: EVERYONE },
     args: {
       input: t.arg({ type: SetSalienceProfileInput, required: true, description: 'What would be saved.' }),
       first: t.arg.int({ description: FIRST }),
@@ -133,6 +133,7 @@ builder.queryField('previewImportance', (t) =>
     complexity: 20,
     resolve: async (_root, { input }, context: GraphQLContext) =>
       previewedBreakdown(
+        context,
         await previewImportance(context.services, tenantActorOf(context), {
           ...input,
           agentId: optionalIdOf('Agent', input.agentId, ['input', 'agentId']),

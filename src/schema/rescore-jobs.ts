@@ -11,7 +11,10 @@ export const RescoreStatus = builder.enumType('RescoreStatus', {
     QUEUED: { description: 'Waits for its turn.' },
     RUNNING: { description: 'Is under way.' },
     SUCCEEDED: { description: 'Is done; every fact was rescored.' },
-    FAILED: { description: 'Ended with facts that could not be rescored; `failed` counts them.' },
+    FAILED: {
+      description:
+        'Ended with facts that could not be rescored, which `failed` counts, or could not go on; `error` says which.',
+    },
     CANCELLED: { description: 'Was stopped on request.' },
   },
 });

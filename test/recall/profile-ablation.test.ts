@@ -117,9 +117,9 @@ describe('a salience profile, with the bundled encoder and queries that name no 
     const moved = await moves((topics) => ({
       interests: topics.map((topic) => ({ topic, level: 'CRITICAL' })),
     }));
-    // Measured: 1.55 ranks of 60 on average, 10 topics of 12; the encoder sees nothing of the other two (docs/recall.md).
-    expect(mean(moved.map(({ up }) => up))).toBeGreaterThan(1);
-    expect(moved.filter(({ up }) => up > 0.1).length).toBeGreaterThanOrEqual(9);
+    // Measured: 0.39 ranks of 60 on average, 10 topics of 12; the encoder sees nothing of the other two (docs/recall.md).
+    expect(mean(moved.map(({ up }) => up))).toBeGreaterThan(0.25);
+    expect(moved.filter(({ up }) => up > 0.03).length).toBeGreaterThanOrEqual(8);
     for (const { up, othersUp } of moved) {
       expect(up).toBeGreaterThanOrEqual(0);
       // One fact of another topic in 660 is taken for one of the topic.
@@ -131,9 +131,9 @@ describe('a salience profile, with the bundled encoder and queries that name no 
     const moved = await moves((topics) => ({
       disinterests: topics.map((topic) => ({ topic, level: 'IGNORE' })),
     }));
-    // Measured: 4.3 ranks on average; what is left moves up into their places.
-    expect(mean(moved.map(({ up }) => up))).toBeLessThan(-3);
-    expect(moved.filter(({ up }) => up < -0.5).length).toBeGreaterThanOrEqual(9);
+    // Measured: 1.2 ranks on average; what is left moves up into their places.
+    expect(mean(moved.map(({ up }) => up))).toBeLessThan(-0.8);
+    expect(moved.filter(({ up }) => up < -0.1).length).toBeGreaterThanOrEqual(8);
     for (const { up, othersUp } of moved) {
       expect(up).toBeLessThanOrEqual(0);
       expect(othersUp).toBeLessThan(1.6);
