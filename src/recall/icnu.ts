@@ -2,7 +2,6 @@
 import type { IcnuWeights } from '../salience/index.js';
 
 /** A quarter each. */
-
 export const DEFAULT_ICNU_WEIGHTS: IcnuWeights = Object.freeze({
   importance: 0.25,
   coactivation: 0.25,
