@@ -22,6 +22,10 @@ export class TenantChannel {
   followers = 0;
   /** Who waits for what. */
   readonly fanOut = new FanOut();
+  /** Writes to the tenant that this process knows of, counted: the number is another after each. */
+  writes = 0;
+  /** The same of those writes of this process that removed something for good. */
+  removals = 0;
   /** Why the channel ended, for all that follow it. */
   failure: SalientError | undefined;
 
@@ -66,8 +70,14 @@ export class TenantChannel {
 
   /** There may be news. */
   hint(): void {
+    this.writes++;
     this.#stale = true;
     void this.#watch();
+  }
+
+  /** Somebody who begins to follow has seen the stream's head: what was known before is out of date when that is new. */
+  seen(head: bigint): void {
+    if (head > this.#end) this.hint();
   }
 
   /**

@@ -30,9 +30,16 @@ export interface FollowOptions {
 export interface EventFeed extends AsyncDisposable {
   /**
    * A writer's hint after its commit: this tenant has news. Everything is correct without it, and within the poll
-   * interval; with it events arrive at once.
+   * interval; with it events arrive at once. Only what {@link news} says depends on it.
+   * @param removed whether the write removed content for good: whoever is about to be shown it must not be any more
    */
-  wake(tenantId: string): void;
+  wake(tenantId: string, write?: { readonly removed: boolean }): void;
+  /**
+   * What is known now of a tenant that is followed in this process. Equal numbers at two times: no write that this
+   * process knows of came between. Its own count from the moment that they have woken the feed.
+   * @returns undefined when nobody follows the tenant
+   */
+  news(tenantId: string): StreamNews | undefined;
   /**
    * Follows the tenant's stream as this actor: selected events in order, without gap or repeat, and checkpoints. The
    * place is taken when the promise resolves. Nothing is read ahead of what is asked for, and no transaction is held.
@@ -50,6 +57,14 @@ export interface EventFeed extends AsyncDisposable {
   stats(): { readonly tenants: number; readonly followers: number };
   /** By what followers learned that there is news, since the start. */
   wakeUps(): FeedWakeUps;
+}
+
+/** Counters of a tenant's writes; their values mean nothing but by being equal or not. */
+export interface StreamNews {
+  /** Writes of any sort, of this process and of those others that it has heard of. */
+  readonly writes: number;
+  /** Those of this process that removed content for good. */
+  readonly removals: number;
 }
 
 export interface FeedWakeUps extends WakeUpCounts {
@@ -121,8 +136,17 @@ class TenantFeeds implements EventFeed {
     });
   }
 
-  wake(tenantId: string): void {
+  wake(tenantId: string, { removed } = { removed: false }): void {
+    const channel = this.#channels.get(tenantId);
+    // Not left to the hints, which may be off.
+    if (channel) channel.writes++;
+    if (channel && removed) channel.removals++;
     this.#wakeUps.tell(tenantId);
+  }
+
+  news(tenantId: string): StreamNews | undefined {
+    const channel = this.#channels.get(tenantId);
+    return channel && { writes: channel.writes, removals: channel.removals };
   }
 
   async follow(
@@ -195,6 +219,7 @@ class TenantFeeds implements EventFeed {
       this.#wakeUps.begin();
     }
     channel.followers++;
+    channel.seen(head.seq);
     return channel;
   }
 

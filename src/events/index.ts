@@ -14,6 +14,7 @@ export {
   type FeedTimings,
   type FeedWakeUps,
   type FollowOptions,
+  type StreamNews,
 } from './feed.js';
 export type { FeedEntry } from './follower.js';
 export { PullIterator } from './pull-iterator.js';

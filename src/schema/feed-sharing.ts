@@ -1,4 +1,4 @@
-import type { FeedEntry } from '../events/index.js';
+import type { FeedEntry, StreamNews } from '../events/index.js';
 import type { GraphQLContext } from './context.js';
 
 /**
@@ -19,6 +19,11 @@ export const feedSharing = {
   readerOf({ actor }: GraphQLContext): string | undefined {
     if (!actor?.tenant) return undefined;
     return [actor.kind, actor.tenant.id, actor.agentId ?? '', actor.userId ?? ''].join(' ');
+  },
+
+  /** Events show facts as they are: any write to the tenant may make another answer of them. */
+  newsOf({ actor, services }: GraphQLContext): StreamNews | undefined {
+    return actor?.tenant ? services.feed.news(actor.tenant.id) : undefined;
   },
 };
 

@@ -38,6 +38,12 @@ const KEEP_ALIVE_MS = 75_000;
 /** How long closing waits for requests under way: somewhat longer than an append waits for its extraction. In ms. */
 const CLOSE_GRACE_MS = 15_000;
 
+const NOTHING_SHARED: Sharing<unknown> = {
+  itemOf: () => undefined,
+  readerOf: () => undefined,
+  newsOf: () => undefined,
+};
+
 /** What the server needs of a context. */
 interface BaseContext {
   readonly actor: Actor | null;
@@ -84,7 +90,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   const slots = new StreamSlots(config.maxStreamsPerTenant);
   const subscriptions = createSubscriptions<Context>({
     freshContext: (context) => options.createContext(services, context.actor, context.requestId),
-    sharing: options.sharing ?? { itemOf: () => undefined, readerOf: () => undefined },
+    sharing: options.sharing ?? NOTHING_SHARED,
     slots,
     mask,
   });

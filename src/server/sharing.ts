@@ -1,10 +1,10 @@
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, Kind, visit } from 'graphql';
 
 /**
- * How long after it was resolved for the first subscriber an item's result serves others, in ms: as long as it takes
- * to hand it to all who wait. Who comes later is told of things as they are then.
+ * How long after it was asked for an item's result serves others, in ms: all who wait ask in one go. It bounds what
+ * writes of other processes do, of which this one does not know at once; its own end the sharing at once.
  */
-const SHARED_MS = 250;
+const SHARED_MS = 10;
 
 /** What a delivered item is to the server. */
 export interface StreamItem {
@@ -20,6 +20,23 @@ export interface Sharing<Context> {
   readonly itemOf: (value: unknown) => StreamItem | undefined;
   /** Equal for those alone to whom every document's answer is the same; undefined: never shared. */
   readonly readerOf: (context: Context) => string | undefined;
+  /** What is known now of writes that change answers; undefined: nothing is, and no result is shared. */
+  readonly newsOf: (context: Context) => News | undefined;
+}
+
+/** Counters of writes that may change the answers to a reader. */
+export interface News {
+  /** Another number after every write: results from before serve nobody who asks after it. */
+  readonly writes: number;
+  /** Another number after every write that removed content for good: results from before are not delivered at all. */
+  readonly removals: number;
+}
+
+interface Shared {
+  readonly writes: number;
+  /** As of `performance.now()`. */
+  readonly until: number;
+  readonly result: Promise<ExecutionResult>;
 }
 
 /** What names an operation among the others of its document. */
@@ -34,7 +51,7 @@ interface Shape {
  * selection and the same right to see get one result, and for each of the others there is one of its own.
  */
 export class SharedResults {
-  readonly #results = new WeakMap<object, Map<string, Promise<ExecutionResult>>>();
+  readonly #results = new WeakMap<object, Map<string, Shared>>();
   readonly #shapes = new WeakMap<DocumentNode, Map<string, Shape>>();
   #lastShape = 0;
 
@@ -52,18 +69,28 @@ export class SharedResults {
     return JSON.stringify([id, reader, values]);
   }
 
-  /** The item's result for that key, resolved when it is the first that is asked for. */
-  get(item: object, key: string, resolve: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
+  /**
+   * The item's result for that key; resolved when it is the first that is asked for, or the first after a write.
+   * @param writes from {@link News}, as of now
+   */
+  get(
+    item: object,
+    key: string,
+    writes: number,
+    resolve: () => Promise<ExecutionResult>,
+  ): Promise<ExecutionResult> {
+    const now = performance.now();
     let results = this.#results.get(item);
     if (!results) {
       results = new Map();
       this.#results.set(item, results);
+      // For the memory alone: a timer that is late must not keep a result in use.
       setTimeout(() => this.#results.delete(item), SHARED_MS).unref();
     }
     const known = results.get(key);
-    if (known) return known;
+    if (known && known.writes === writes && now < known.until) return known.result;
     const result = resolve();
-    results.set(key, result);
+    results.set(key, { writes, until: now + SHARED_MS, result });
     return result;
   }
 

@@ -45,13 +45,17 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
   const shared = new SharedResults();
   const turn = new Map<string, Context>();
 
-  /** A fresh context for all events that come at once: what they show of is read by one statement, not by one each. */
-  function contextOfTurn(reader: string, context: Context): Context {
-    const known = turn.get(reader);
+  /**
+   * A fresh context for all events that come at once, with no write between: what they show of is read by one
+   * statement, not by one each.
+   */
+  function contextOfTurn(reader: string, writes: number, context: Context): Context {
+    const key = `${writes} ${reader}`;
+    const known = turn.get(key);
     if (known) return known;
     if (turn.size === 0) setImmediate(() => turn.clear());
     const fresh = freshContext(context);
-    turn.set(reader, fresh);
+    turn.set(key, fresh);
     return fresh;
   }
 
@@ -81,6 +85,20 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
       return result.errors ? { ...result, errors: result.errors.map(mask) } : result;
     }
 
+    /** As things are when it is delivered: what was removed meanwhile, by this process, is not in it. */
+    async function resultOf(value: unknown, shows: object | undefined): Promise<ExecutionResult> {
+      for (;;) {
+        const news = sharing.newsOf(context);
+        const result =
+          shows && news && reader !== undefined && key !== undefined
+            ? await shared.get(shows, key, news.writes, () =>
+                resolve(value, contextOfTurn(reader, news.writes, context)),
+              )
+            : await resolve(value, freshContext(context));
+        if (sharing.newsOf(context)?.removals === news?.removals) return result;
+      }
+    }
+
     const results = new PullIterator<ExecutionResult>(
       async () => {
         // A long backlog at hand would otherwise be sent without a turn for anybody else.
@@ -88,12 +106,7 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
         const next = await events.next();
         if (next.done) return undefined;
         const item = sharing.itemOf(next.value);
-        const result =
-          item?.shared && key !== undefined
-            ? await shared.get(item.shared, key, () =>
-                resolve(next.value, contextOfTurn(reader ?? '', context)),
-              )
-            : await resolve(next.value, freshContext(context));
+        const result = await resultOf(next.value, item?.shared);
         if (item) cursor = item.cursor;
         return result;
       },

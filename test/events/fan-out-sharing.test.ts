@@ -217,12 +217,34 @@ describe('shared results', () => {
     let resolved = 0;
     const resolve = async () => ({ data: { n: ++resolved } });
     const item = {};
-    const [first, second] = [results.get(item, 'a', resolve), results.get(item, 'a', resolve)];
+    const [first, second] = [results.get(item, 'a', 1, resolve), results.get(item, 'a', 1, resolve)];
     expect(await first).toBe(await second);
-    expect((await results.get(item, 'b', resolve)).data).toEqual({ n: 2 });
-    expect((await results.get({}, 'a', resolve)).data).toEqual({ n: 3 });
+    expect((await results.get(item, 'b', 1, resolve)).data).toEqual({ n: 2 });
+    expect((await results.get({}, 'a', 1, resolve)).data).toEqual({ n: 3 });
     await expect
-      .poll(async () => (await results.get(item, 'a', resolve)).data, { timeout: 20_000 })
+      .poll(async () => (await results.get(item, 'a', 1, resolve)).data, { timeout: 20_000 })
       .not.toEqual({ n: 1 });
+  });
+
+  it('serve nobody who asks after a write', async () => {
+    const results = new SharedResults();
+    let resolved = 0;
+    const resolve = async () => ({ data: { n: ++resolved } });
+    const item = {};
+    const before = results.get(item, 'a', 1, resolve);
+    const [after, again] = [results.get(item, 'a', 2, resolve), results.get(item, 'a', 2, resolve)];
+    expect((await before).data).toEqual({ n: 1 });
+    expect((await after).data).toEqual({ n: 2 });
+    expect(await again).toBe(await after);
+  });
+
+  it('are not kept in use by a process that is too busy to run its timers', async () => {
+    const results = new SharedResults();
+    const item = {};
+    const first = results.get(item, 'a', 1, async () => ({ data: { n: 1 } }));
+    const begun = performance.now();
+    while (performance.now() - begun < 300);
+    const later = results.get(item, 'a', 1, async () => ({ data: { n: 2 } }));
+    expect([(await first).data, (await later).data]).toEqual([{ n: 1 }, { n: 2 }]);
   });
 });
