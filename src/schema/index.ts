@@ -13,6 +13,7 @@ import './profile-versions.js';
 import './recall.js';
 import './rescore-jobs.js';
 import './rescore-requests.js';
+import './tenant-mutations.js';
 import './viewer.js';
 import { builder } from './builder.js';
 

@@ -1,0 +1,106 @@
+import type { JobRow } from '../db/index.js';
+import {
+  createTenant,
+  type OverridePolicy as Policy,
+  type TenantContext,
+  type UpdateTenantInput,
+  updateTenant,
+} from '../tenancy/index.js';
+import { ADMINS, builder, PLATFORM } from './builder.js';
+import { actorOf, tenantActorOf } from './context.js';
+import { OverridePolicy } from './enums.js';
+import { idOf } from './global-id.js';
+import { defineMutation } from './mutation.js';
+import { RescoreStrategy } from './profile-enums.js';
+import { RescoreJob } from './rescore-jobs.js';
+import {
+  GateSettingsInput,
+  MemoryContextSettingsInput,
+  RetentionSettingsInput,
+  TenantBudgetsInput,
+} from './tenant-settings.js';
+import { Tenant } from './tenants.js';
+
+type CreateInput = { slug: string; name: string; overridePolicy?: Policy | null };
+
+defineMutation<{ tenant: TenantContext }, CreateInput>('createTenant', {
+  description: 'Creates a tenant. For the platform.',
+  roles: PLATFORM,
+  input: builder.inputType('CreateTenantInput', {
+    description: 'A new tenant.',
+    fields: (t) => ({
+      slug: t.string({
+        required: true,
+        description: '1 to 63 lower-case letters, digits or inner hyphens; unique, for good.',
+      }),
+      name: t.string({ required: true, description: 'Name for people, at most 200 characters.' }),
+      overridePolicy: t.field({ type: OverridePolicy, description: 'ADDITIVE_TOPICS when left out.' }),
+    }),
+  }),
+  fields: (t) => ({
+    tenant: t.field({
+      type: Tenant,
+      nullable: true,
+      description: 'The new tenant.',
+      resolve: (payload) => payload.tenant ?? null,
+    }),
+  }),
+  resolve: async (input, context) => ({
+    tenant: await createTenant(context.services, actorOf(context), input),
+  }),
+});
+
+type RescoreJobPayload = { tenant: TenantContext; rescoreJob: JobRow | null };
+
+defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
+  description: 'Changes a tenant. A field left out stays; every change makes a new version.',
+  roles: ADMINS,
+  input: builder.inputType('UpdateTenantInput', {
+    description: 'What to change.',
+    fields: (t) => ({
+      id: t.id({ required: true, description: 'The tenant: the one the caller works in.' }),
+      name: t.string({ description: 'Name for people, at most 200 characters.' }),
+      overridePolicy: t.field({
+        type: OverridePolicy,
+        description: 'How far agents and users may change what the tenant says.',
+      }),
+      budgets: t.field({ type: TenantBudgetsInput, description: 'How much may be stored and returned.' }),
+      memoryContext: t.field({
+        type: MemoryContextSettingsInput,
+        description: 'What `memoryContext` gives.',
+      }),
+      gate: t.field({ type: GateSettingsInput, description: 'What is worth an extraction.' }),
+      retention: t.field({
+        type: RetentionSettingsInput,
+        description: 'How facts fade, and how long events are kept.',
+      }),
+      expectedVersion: t.int({
+        description: 'The version that the change is based on; another one stored gives CONFLICT.',
+      }),
+      rescore: t.field({
+        type: RescoreStrategy,
+        description:
+          'What becomes of stored scores where `overridePolicy` changes; BACKGROUND when left out.',
+      }),
+    }),
+  }),
+  fields: (t) => ({
+    tenant: t.field({
+      type: Tenant,
+      nullable: true,
+      description: 'The tenant as it is now.',
+      resolve: (payload) => payload.tenant ?? null,
+    }),
+    rescoreJob: t.field({
+      type: RescoreJob,
+      nullable: true,
+      description: 'The job that rescores facts after the change; null when the change asks for none.',
+      resolve: (payload) => payload.rescoreJob ?? null,
+    }),
+  }),
+  resolve: (input, context) =>
+    updateTenant(context.services, tenantActorOf(context), {
+      ...input,
+      id: idOf('Tenant', input.id, ['id']),
+    }),
+});
