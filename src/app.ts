@@ -72,9 +72,9 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     );
     const extractor = parts.extractor ?? createRulesExtractor();
     const feed = keep(createEventFeed({ db, log, now }, { hints: config.eventHints === 'on' }));
-    const consolidator = keep(createConsolidator({ db, feed, log, now }));
     const profiles = createProfileReader({ embedding });
     const scoring = { embedding, embeddingModelId, profiles };
+    const consolidator = keep(createConsolidator({ ...scoring, db, feed, log, now }));
     const learner = keep(
       createLearner(
         { db, feed, log, now },

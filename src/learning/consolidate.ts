@@ -6,6 +6,7 @@ import {
   type FadedFact,
   findDuplicates,
   findFaded,
+  findTenant,
   finishConsolidation,
   inheritFromDuplicates,
   inTenant,
@@ -15,12 +16,14 @@ import {
   refreshImportance,
   retireFacts,
   saveConsolidation,
+  scoringOfFacts,
   type Unit,
 } from '../db/index.js';
 import type { NewEvent } from '../events/index.js';
+import { rescoreStale } from '../rescoring/index.js';
 import { IMPORTANCE_EVENT_DELTA } from '../salience/index.js';
 import type { Services } from '../services.js';
-import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
+import { SYSTEM_ACTOR, type TenantContext, toTenantContext } from '../tenancy/index.js';
 import { decayOfTenant, eventsOf, TIE_RULES } from './write-batch.js';
 
 /** How long a consolidation is held without a sign of life, in milliseconds. */
@@ -31,30 +34,34 @@ const FACTS_AT_A_TIME = 500;
 /** DONE with all of it, MORE to do, or LOST to another process or to its end. */
 export type StepOutcome = 'DONE' | 'MORE' | 'LOST';
 
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'profiles'>;
+
 /**
  * Does the next piece of a consolidation (SPEC §6.5), in one short transaction that also moves the place where it
  * stands: whoever goes on, in whatever process, every piece is done once. First all live facts, a stretch at a time:
- * duplicates are retired, snapshots of importance renewed, and faded facts retired where the tenant wants that; then
+ * those whose scores are out of date are rescored, so that nothing fades by a profile of yesterday; duplicates are retired, snapshots of importance renewed, and faded facts retired where the tenant wants that; then
  * the ties that have become too weak are removed. Events come last, told as the system's own doing.
+ * What the tenant wants is read with each piece: a run may be older than that.
  *
  * @param owner names the process
  * @param factsAtATime how many facts, or facts with ties, one piece covers
  */
 export async function consolidateStep(
-  deps: Pick<Services, 'db' | 'feed' | 'now'>,
-  tenant: TenantContext,
+  deps: Deps,
+  keys: Pick<TenantContext, 'id' | 'hashKey'>,
   jobId: string,
   owner: string,
   factsAtATime: number = FACTS_AT_A_TIME,
 ): Promise<StepOutcome> {
-  const { outcome, told } = await inTenant(deps.db, tenant, async (unit) => {
+  const { outcome, told } = await inTenant(deps.db, keys, async (unit) => {
     const now = deps.now();
     const until = new Date(now.getTime() + LEASE_MS);
     const state = await claimConsolidation(unit, jobId, owner, now, until);
-    if (!state) return { outcome: 'LOST' as const, told: false };
+    const row = state && (await findTenant(unit.tx, { id: keys.id }));
+    if (!row) return { outcome: 'LOST' as const, told: false };
     const piece =
       state.step === 'FACTS'
-        ? await doFacts(unit, tenant, state, factsAtATime, now)
+        ? await doFacts(unit, deps, toTenantContext(row), state, factsAtATime, now)
         : await doTies(unit, state, factsAtATime, now);
     if (piece.next) await saveConsolidation(unit, jobId, piece.next);
     else await finishConsolidation(unit, jobId, now);
@@ -63,9 +70,12 @@ export async function consolidateStep(
       : [{ type: 'CONSOLIDATION_FINISHED', agentId: null, userId: null, subjectId: jobId }];
     const events = [...piece.events, ...finished];
     await appendEvents(unit, events, SYSTEM_ACTOR, now);
-    return { outcome: piece.next ? ('MORE' as const) : ('DONE' as const), told: events.length > 0 };
+    return {
+      outcome: piece.next ? ('MORE' as const) : ('DONE' as const),
+      told: piece.rescored > 0 || events.length > 0,
+    };
   });
-  if (told) deps.feed.wake(tenant.id);
+  if (told) deps.feed.wake(keys.id);
   return outcome;
 }
 
@@ -74,10 +84,13 @@ interface Piece {
   /** Where the consolidation stands after it; null at the end. */
   readonly next: ConsolidationState | null;
   readonly events: readonly NewEvent[];
+  /** Importances that were rescored; their events are told already. */
+  readonly rescored: number;
 }
 
 async function doFacts(
   unit: Unit,
+  deps: Deps,
   tenant: TenantContext,
   state: ConsolidationState,
   limit: number,
@@ -87,8 +100,17 @@ async function doFacts(
   const after =
     position === null || positionScope === null ? null : { scopeId: positionScope, factId: position };
   const stretch = await nextFacts(unit, after, limit, now);
-  if (!stretch) return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [] };
+  if (!stretch) {
+    return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [], rescored: 0 };
+  }
   await lockScopesOfFacts(unit, stretch.factIds);
+  const rescored = await rescoreStale(
+    unit,
+    deps,
+    tenant,
+    await perhapsStale(unit, tenant, stretch.factIds),
+    now,
+  );
   const duplicates = await retireDuplicates(unit, stretch.factIds, now);
   // What a fact has inherited shows in its importance, wherever in the order it stands.
   const renewed = [...new Set([...stretch.factIds, ...duplicates.map(({ keptId }) => keptId)])];
@@ -113,7 +135,18 @@ async function doFacts(
       },
     },
     events: [...eventsOf(told, 'DECAY'), ...[...duplicates, ...faded].map(retiredEvent)],
+    rescored,
   };
+}
+
+/** Facts scored before the last change that made any of the tenant's stale: none at most times. One statement. */
+async function perhapsStale(
+  unit: Unit,
+  tenant: TenantContext,
+  factIds: readonly string[],
+): Promise<string[]> {
+  const facts = await scoringOfFacts(unit, factIds);
+  return facts.filter(({ scoredRevision }) => scoredRevision < tenant.staleBelow).map(({ id }) => id);
 }
 
 async function retireDuplicates(unit: Unit, factIds: readonly string[], now: Date): Promise<Duplicate[]> {
@@ -151,9 +184,9 @@ async function retireFaded(
 
 async function doTies(unit: Unit, state: ConsolidationState, limit: number, now: Date): Promise<Piece> {
   const { through, removed } = await pruneTies(unit, state.position, limit, now, TIE_RULES);
-  if (through === null) return { next: null, events: [] };
+  if (through === null) return { next: null, events: [], rescored: 0 };
   const figures = { ...state.figures, edgesRemoved: state.figures.edgesRemoved + removed };
-  return { next: { ...state, position: through, figures }, events: [] };
+  return { next: { ...state, position: through, figures }, events: [], rescored: 0 };
 }
 
 function retiredEvent({ factId, agentId, userId }: FadedFact): NewEvent {

@@ -8,6 +8,8 @@ import { toTenantContext } from '../../src/tenancy/index.js';
 import { type Caller, callersOf, type FactView, TestClock, uuidOf } from '../facts/support.js';
 import { eventsOf, seeingClient, snapshot } from '../facts/tables.js';
 import { numbersOf, recall, setNumbers, tie, tiesOf } from '../learning/support.js';
+import { profileCallers } from '../profiles/support.js';
+import { changes } from '../rescoring/support.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
 import { countStatements } from '../support/database.js';
 
@@ -266,6 +268,44 @@ describe('faded facts', () => {
       ['CONSOLIDATION_FINISHED', null],
     ]);
     expect((await recall(admin, { k: 10 })).map(({ node }) => node.id)).not.toContain(faded.id);
+  });
+
+  test('nothing fades by scores that a change has put out of date: it is rescored first', async () => {
+    const named = await admin.fact('The harbour crane is painted every summer');
+    const other = await admin.fact('Invoices are printed on paper');
+    for (const one of [named, other])
+      await setNumbers(owner, one.id, { encoded: 0.3, current: 0.3, told: 0.3 });
+    await setRetention({ fadeBelow: 1 });
+    const answer = await profileCallers(salient, tenant).admin.set(
+      { tenant: true },
+      {
+        interests: [{ topic: 'The harbour crane is painted every summer', level: 'CRITICAL' }],
+        rescore: 'LAZY',
+      },
+    );
+    expect(answer.errors).toEqual([]);
+    // Only the one that nothing was declared about has faded by then: its stored inputs say 0.3 as well.
+    await owner.query('UPDATE fact_salience SET scored_revision = 1000 WHERE fact_id = $1', [
+      uuidOf(other.id),
+    ]);
+    const { cursor } = await changes(admin);
+    expect(await consolidate()).toMatchObject({ retired: 1 });
+    expect(await admin.find(named.id)).toMatchObject({ status: 'LIVE' });
+    expect(await admin.find(other.id)).toMatchObject({ status: 'RETIRED', retireReason: 'FADED' });
+    expect((await changes(admin, cursor)).changes).toMatchObject([
+      { factId: named.id, cause: 'RESCORE', old: 0.3, new: 2 },
+    ]);
+  });
+
+  test('what the tenant wants is read with each piece, not at the beginning of a run', async () => {
+    const [one] = (await facts(1)) as [FactView];
+    await setNumbers(owner, one.id, { encoded: 0.1, current: 0.1, told: 0.1 });
+    await setRetention({ fadeBelow: 1 });
+    const before = await context();
+    const id = await queue();
+    await setRetention({ fadeBelow: 0.05 });
+    expect(await consolidateStep(salient.app.services, before, id, randomUUID())).toBe('MORE');
+    expect(await admin.find(one.id)).toMatchObject({ status: 'LIVE' });
   });
 
   test.each([0.04, 10.5])('a threshold of %d is refused', async (fadeBelow) => {
