@@ -1,15 +1,15 @@
 import {
   type FactPlace,
+  largestChanges,
   nextStretch,
   type PreviewedChange,
-  type PreviewRequest,
   previewRescore,
   readInTenant,
   type ScopeOwner,
-  type Unit,
 } from '../db/index.js';
 import { BadInputError } from '../errors.js';
 import {
+  maySeeProfileOf,
   type ProfileInput,
   type ProposalRequest,
   proposeProfile,
@@ -19,9 +19,8 @@ import {
 import type { BlockedSetting, MergePolicy } from '../salience/index.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
-import { namedFacts } from './named-facts.js';
-import { groupScopes } from './rescore-scopes.js';
-import { scoringMeans, scoringProfile, type UnsavedVectors } from './scoring-profile.js';
+import { groupScopes, scoringGroups } from './rescore-scopes.js';
+import { scoringMeans, type UnsavedVectors } from './scoring-profile.js';
 
 /** What a change of a profile or of the policy would do to the facts that are stored. */
 export interface SalienceProfilePreview {
@@ -45,8 +44,6 @@ export const MAX_CHANGES = 100;
 export const MAX_BLOCKED = 200;
 /** Facts looked at by one statement. */
 const FACTS_AT_A_TIME = 20_000;
-/** Different profiles scored by one statement. */
-const PROFILES_AT_A_TIME = 20;
 
 type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'now' | 'profiles'>;
 
@@ -107,25 +104,26 @@ function preview(
     const total = { raised: 0, lowered: 0, unchanged: 0 };
     let changes: PreviewedChange[] = [];
     const blocked = new Map<string, BlockedSetting>();
-    note(blocked, await deps.profiles.effectiveOf(unit, [change.owner], change.supposing));
+    note(actor, blocked, await deps.profiles.effectiveOf(unit, [change.owner], change.supposing));
     let after: FactPlace | null = null;
     do {
       const stretch = await nextStretch(unit, change.targets, after, FACTS_AT_A_TIME);
       const profiles = await deps.profiles.effectiveOf(unit, stretch.scopes, change.supposing);
-      note(blocked, profiles);
+      note(actor, blocked, profiles);
       const scopeIds = stretch.scopes.map(({ scopeId }) => scopeId);
-      const requests = await requestsOf(unit, profiles, scopeIds, change.vectors, {
-        after,
-        through: stretch.through,
-      });
-      for (let from = 0; from < requests.length; from += PROFILES_AT_A_TIME) {
-        const some = requests.slice(from, from + PROFILES_AT_A_TIME);
-        const result = await previewRescore(unit, means, some, first);
-        total.raised += result.raised;
-        total.lowered += result.lowered;
-        total.unchanged += result.unchanged;
-        changes = largest([...changes, ...result.changes], first);
-      }
+      const groups = groupScopes(profiles, scopeIds);
+      const place = { after, through: stretch.through };
+      const requests = await scoringGroups(
+        unit,
+        groups,
+        (group) => ({ scopeIds: group.scopeIds, ...place }),
+        change.vectors,
+      );
+      const result = await previewRescore(unit, means, requests, first);
+      total.raised += result.raised;
+      total.lowered += result.lowered;
+      total.unchanged += result.unchanged;
+      changes = largestChanges([...changes, ...result.changes], first);
       after = stretch.through;
     } while (after !== null);
     const affected = total.raised + total.lowered + total.unchanged;
@@ -133,33 +131,16 @@ function preview(
   });
 }
 
-/** The scopes of a stretch, those that would score alike together. */
-async function requestsOf(
-  unit: Unit,
-  profiles: readonly ScopeProfile[],
-  scopeIds: readonly number[],
-  vectors: UnsavedVectors,
-  stretch: { readonly after: FactPlace | null; readonly through: FactPlace | null },
-): Promise<PreviewRequest[]> {
-  const requests: PreviewRequest[] = [];
-  for (const { profile, scopeIds: alike } of groupScopes(profiles, scopeIds)) {
-    const selection = { scopeIds: alike, ...stretch };
-    const named = await namedFacts(unit, profile.effective, selection);
-    requests.push({ profile: scoringProfile(profile, vectors), selection, named });
-  }
-  return requests;
-}
-
-function largest(changes: PreviewedChange[], first: number): PreviewedChange[] {
-  const size = ({ before, after }: PreviewedChange) => Math.abs(after - before);
-  return changes.sort((a, b) => size(b) - size(a) || (a.factId < b.factId ? -1 : 1)).slice(0, first);
-}
-
 /** The same setting of the same level is told once, however many scopes it is blocked in. */
-function note(blocked: Map<string, BlockedSetting>, profiles: readonly ScopeProfile[]): void {
+function note(
+  actor: TenantActor,
+  blocked: Map<string, BlockedSetting>,
+  profiles: readonly ScopeProfile[],
+): void {
   for (const { owner, effective } of profiles) {
     for (const setting of effective.blocked) {
       if (blocked.size >= MAX_BLOCKED) return;
+      if (!maySeeProfileOf(actor, setting.origin)) continue;
       const whose = setting.origin === 'AGENT' ? owner.agentId : owner.userId;
       blocked.set(JSON.stringify([whose, setting]), setting);
     }

@@ -1,8 +1,7 @@
 import { rescoreFacts, scoringOfFacts, type Unit } from '../db/index.js';
 import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
-import { namedFacts } from './named-facts.js';
-import { groupByProfile, type RescoringDeps } from './rescore-scopes.js';
-import { scoringMeans, scoringProfile } from './scoring-profile.js';
+import { groupByProfile, type RescoringDeps, scoringGroups } from './rescore-scopes.js';
+import { scoringMeans } from './scoring-profile.js';
 
 /**
  * Rescores those of the facts that are stale (SPEC §7, LAZY), in the caller's transaction and under the locks of their
@@ -17,16 +16,13 @@ export async function rescoreStale(
   now: Date,
 ): Promise<number> {
   if (factIds.length === 0) return 0;
-  const means = scoringMeans(deps, tenant, now);
   const facts = await scoringOfFacts(unit, factIds);
   const scopes = new Map(facts.map((fact) => [fact.scopeId, fact]));
-  let changed = 0;
-  for (const { profile, scopeIds } of await groupByProfile(unit, deps, [...scopes.values()])) {
+  const groups = await groupByProfile(unit, deps, [...scopes.values()]);
+  const scored = await scoringGroups(unit, groups, ({ profile, scopeIds }) => {
     const own = facts.filter(({ scopeId }) => scopeIds.includes(scopeId)).map(({ id }) => id);
-    const selection = { factIds: own, staleBelow: profile.staleBelow };
-    const named = await namedFacts(unit, profile.effective, selection);
-    const result = await rescoreFacts(unit, means, scoringProfile(profile), selection, named, SYSTEM_ACTOR);
-    changed += result.changed;
-  }
-  return changed;
+    return { factIds: own, staleBelow: profile.staleBelow };
+  });
+  const means = scoringMeans(deps, tenant, now);
+  return (await rescoreFacts(unit, means, scored, SYSTEM_ACTOR)).changed;
 }

@@ -17,7 +17,7 @@ import { type RescoringDeps, rescoreStretch } from './rescore-scopes.js';
 
 /** How long a rescoring is held without a sign of life, in milliseconds. */
 export const RESCORE_LEASE_MS = 30_000;
-/** Facts of one transaction: who writes to one of their scopes waits for it. */
+/** Most facts of one transaction: who writes to one of their scopes waits for it. */
 export const FACTS_AT_A_TIME = 5_000;
 
 /** DONE with all of it, MORE to do, or LOST to another process, to its end or to a cancellation. */
@@ -31,7 +31,7 @@ type Deps = RescoringDeps & Pick<Services, 'db' | 'feed' | 'now'>;
  * scope as it is at that moment, so a job that others have overtaken already works for them.
  *
  * @param owner names the process
- * @param limit facts of the stretch
+ * @param limit most facts of the stretch; fewer where they have too many different profiles
  */
 export async function rescoreStep(
   deps: Deps,
@@ -41,12 +41,12 @@ export async function rescoreStep(
   limit: number = FACTS_AT_A_TIME,
 ): Promise<StepOutcome> {
   return step(deps, tenant, jobId, owner, async (unit, state, now) => {
-    const { scopes, through } = await nextStretch(unit, state.targets, state.position, limit);
+    const stretch = await nextStretch(unit, state.targets, state.position, limit);
     await lockScopesById(
       unit,
-      scopes.map(({ scopeId }) => scopeId),
+      stretch.scopes.map(({ scopeId }) => scopeId),
     );
-    const done = await rescoreStretch(unit, deps, tenant, scopes, { after: state.position, through }, now);
+    const { through, ...done } = await rescoreStretch(unit, deps, tenant, stretch, state.position, now);
     return { ...done, failed: 0, position: through };
   });
 }

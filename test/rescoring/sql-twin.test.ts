@@ -223,7 +223,7 @@ async function compare(all: readonly Stored[], effective: EffectiveProfile): Pro
     const scores = await readScores(unit, means, [{ profile, factIds, named }]);
     return {
       read: new Map(scores.map((score) => [score.factId, score])),
-      rescored: await rescoreFacts(unit, means, profile, { factIds }, named, SYSTEM_ACTOR),
+      rescored: await rescoreFacts(unit, means, [{ profile, selection: { factIds }, named }], SYSTEM_ACTOR),
     };
   });
   expect(rescored.processed).toBe(facts.length);

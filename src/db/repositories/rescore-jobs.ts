@@ -1,6 +1,6 @@
 import type { Transaction } from '../index.js';
 import type { JobRow } from './jobs.js';
-import type { FactPlace } from './rescoring.js';
+import type { FactPlace } from './rescore-stretch.js';
 import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
@@ -116,7 +116,10 @@ export async function finishRescore(unit: Unit, id: string, state: RescoreState,
     WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${id}::uuid`;
 }
 
-/** Ends a rescoring that cannot go on, if this process holds it or nobody does. One statement. */
+/**
+ * Ends a rescoring that cannot go on, if this process holds it or nobody does, such as one that is gone. One statement.
+ * @returns whether it was ended
+ */
 export async function abandonRescore(
   unit: Unit,
   id: string,
@@ -128,7 +131,7 @@ export async function abandonRescore(
     UPDATE job SET status = 'FAILED', error = ${error}::text, finished_at = ${at}::timestamptz, lease_owner = NULL,
       lease_until = NULL
     WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${id}::uuid AND kind = 'RESCORE' AND status = 'RUNNING'
-      AND (lease_owner IS NULL OR lease_owner = ${owner}::uuid)`;
+      AND (lease_owner IS NULL OR lease_owner = ${owner}::uuid OR lease_until < ${at}::timestamptz)`;
   return ended > 0;
 }
 

@@ -1,7 +1,9 @@
 import { Prisma } from '../generated/client.js';
 import { importanceAt } from './importance.js';
-import { type RescoreSelection, SAME, selected } from './rescoring.js';
-import { type ScoringMeans, type ScoringProfile, scoredFacts } from './scoring-sql.js';
+import { type RescoreGroup, SAME, selected } from './rescoring.js';
+import { scoringBatches, unsavedVectors } from './scoring-batches.js';
+import { type ScoringMeans, scoredFacts } from './scoring-sql.js';
+import { float } from './sql-literals.js';
 import type { Unit } from './unit.js';
 
 /** What a rescoring would do to a fact: its importance at this moment, before and after, 0.05 to 10. */
@@ -20,36 +22,56 @@ export interface RescorePreview {
   readonly changes: readonly PreviewedChange[];
 }
 
-/** Facts to score by a profile that is looked at before it is saved. */
-export interface PreviewRequest {
-  readonly profile: ScoringProfile;
-  readonly selection: RescoreSelection;
-  readonly named: readonly string[];
-}
-
-/** Counts what rescorings would raise and lower, with the `first` largest changes. Nothing is stored. One statement. */
+/**
+ * Counts what rescorings would raise and lower, with the `first` largest changes. Nothing is stored. One statement, more
+ * of them only where there are too many profiles and topics for one.
+ */
 export async function previewRescore(
   unit: Unit,
   means: ScoringMeans,
-  requests: readonly PreviewRequest[],
+  requests: readonly RescoreGroup[],
   first: number,
 ): Promise<RescorePreview> {
-  if (requests.length === 0) return { raised: 0, lowered: 0, unchanged: 0, changes: [] };
+  let total: RescorePreview = { raised: 0, lowered: 0, unchanged: 0, changes: [] };
+  for (const batch of scoringBatches(requests)) {
+    const { raised, lowered, unchanged, changes } = await previewBatch(unit, means, batch, first);
+    total = {
+      raised: total.raised + raised,
+      lowered: total.lowered + lowered,
+      unchanged: total.unchanged + unchanged,
+      changes: largestChanges([...total.changes, ...changes], first),
+    };
+  }
+  return total;
+}
+
+/** The `first` largest of changes, the largest first; of equal ones that of the lesser id. */
+export function largestChanges(changes: readonly PreviewedChange[], first: number): PreviewedChange[] {
+  const size = ({ before, after }: PreviewedChange) => Math.abs(after - before);
+  return [...changes].sort((a, b) => size(b) - size(a) || (a.factId < b.factId ? -1 : 1)).slice(0, first);
+}
+
+async function previewBatch(
+  unit: Unit,
+  means: ScoringMeans,
+  requests: readonly RescoreGroup[],
+  first: number,
+): Promise<RescorePreview> {
   const now = Prisma.sql`, ${importanceAt(means.now, means.decay)} AS present`;
   const parts = requests.map(
     ({ profile, selection, named }) => Prisma.sql`
       SELECT fact_id, present, current FROM (${scoredFacts(means, profile, selected(selection), named, now)}) AS r`,
   );
   const rows = await unit.tx.$queryRaw<RescorePreview[]>`
-    WITH scored AS MATERIALIZED (
+    WITH ${unsavedVectors(requests)} scored AS MATERIALIZED (
       SELECT fact_id, present, current, current - present AS gain FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a
     ), largest AS (
-      SELECT fact_id, present, current, gain FROM scored WHERE abs(gain) > ${SAME}::float8
+      SELECT fact_id, present, current, gain FROM scored WHERE abs(gain) > ${float(SAME)}
       ORDER BY abs(gain) DESC, fact_id LIMIT ${first}::int
     )
-    SELECT count(*) FILTER (WHERE gain > ${SAME}::float8)::int AS raised,
-      count(*) FILTER (WHERE gain < -${SAME}::float8)::int AS lowered,
-      count(*) FILTER (WHERE abs(gain) <= ${SAME}::float8)::int AS unchanged,
+    SELECT count(*) FILTER (WHERE gain > ${float(SAME)})::int AS raised,
+      count(*) FILTER (WHERE gain < -${float(SAME)})::int AS lowered,
+      count(*) FILTER (WHERE abs(gain) <= ${float(SAME)})::int AS unchanged,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('factId', fact_id, 'before', present, 'after', current)
                                  ORDER BY abs(gain) DESC, fact_id), '[]') FROM largest) AS changes
     FROM scored`;

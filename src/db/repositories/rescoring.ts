@@ -1,6 +1,9 @@
 import { Prisma } from '../generated/client.js';
+import { beyond, type FactPlace } from './rescore-stretch.js';
 import type { ScopeOwner } from './scopes.js';
+import { scoringBatches, unsavedVectors } from './scoring-batches.js';
 import { type ScoringMeans, type ScoringProfile, scoredFacts } from './scoring-sql.js';
+import { float, integer } from './sql-literals.js';
 import type { Changer } from './tenants.js';
 import type { Unit } from './unit.js';
 
@@ -20,12 +23,6 @@ export type RescoreSelection =
       readonly through: FactPlace | null;
     };
 
-/** A place in the order in which jobs walk over facts. */
-export interface FactPlace {
-  readonly scopeId: number;
-  readonly factId: string;
-}
-
 /** What a rescoring did to its facts. */
 export interface Rescored {
   readonly processed: number;
@@ -33,43 +30,100 @@ export interface Rescored {
   readonly changed: number;
 }
 
+/** Facts to score by one profile. */
+export interface RescoreGroup {
+  readonly profile: ScoringProfile;
+  readonly selection: RescoreSelection;
+  /** Those of the facts that name who the profile's owner is. */
+  readonly named: readonly string[];
+}
+
+/** The changes of importance in one scope. */
+interface ScopeChanges {
+  readonly scopeId: number;
+  readonly factIds: readonly string[];
+  readonly oldValues: readonly number[];
+  readonly newValues: readonly number[];
+}
+
 /**
- * Scores facts anew by a profile and tells every change of importance as an event (SPEC §7). The scopes of the facts are
- * locked by the caller, so a row stays where it was found: by its place it is found again whatever the planner knows. What is scored already is written only where the outcome differs, so twice is as good as once.
- * Appends events, hence the last of its transaction but for more of them. One statement.
+ * Scores facts anew by the profiles of their groups, which share no scope, and tells every change of importance as an
+ * event (SPEC §7). The scopes of the facts are locked by the caller, so a row stays where it was found: by its place it
+ * is found again whatever the planner knows. What is scored already is written only where the outcome differs, so twice
+ * is as good as once.
+ *
+ * Appends events, hence the last of its transaction but for more of them. One statement; where there are too many
+ * profiles and topics for one, the row of the tenant's stream is locked by the last of them alone.
  */
 export async function rescoreFacts(
   unit: Unit,
   means: ScoringMeans,
-  profile: ScoringProfile,
-  selection: RescoreSelection,
-  named: readonly string[],
+  groups: readonly RescoreGroup[],
   actor: Changer,
 ): Promise<Rescored> {
-  const rows = await unit.tx.$queryRaw<Rescored[]>`
-    WITH scored AS MATERIALIZED (
-      SELECT r.*, (abs(r.encoded - r.old_encoded) > ${SAME}::float8
-                   OR abs(r.decay_resistance - r.old_resistance) > ${SAME}::float8) AS differs
-      FROM (${scoredFacts(means, profile, selected(selection), named)}) AS r
+  const batches = scoringBatches(groups);
+  if (batches.length === 1) {
+    const rows = await unit.tx.$queryRaw<Rescored[]>`
+      WITH ${writtenScores(unit, means, groups)}, ${appended(unit, means, actor)}
+      SELECT (SELECT count(*)::int FROM scored) AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
+    return rows[0]!;
+  }
+  let processed = 0;
+  const changes: ScopeChanges[] = [];
+  for (const batch of batches) {
+    const rows = await unit.tx.$queryRaw<{ processed: number; changes: ScopeChanges[] }[]>`
+      WITH ${writtenScores(unit, means, batch)}
+      SELECT (SELECT count(*)::int FROM scored) AS processed,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('scopeId', scope_id, 'factIds', facts, 'oldValues', old_values,
+                                                      'newValues', new_values)), '[]') FROM told) AS changes`;
+    processed += rows[0]!.processed;
+    changes.push(...rows[0]!.changes);
+  }
+  if (changes.length === 0) return { processed, changed: 0 };
+  const rows = await unit.tx.$queryRaw<{ changed: number }[]>`
+    WITH told AS MATERIALIZED (
+      SELECT "scopeId" AS scope_id, "factIds" AS facts, "oldValues" AS old_values, "newValues" AS new_values,
+        cardinality("factIds") AS changes, sum(cardinality("factIds")) OVER (ORDER BY "scopeId")::int8 AS upto
+      FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) AS r(
+        "scopeId" int, "factIds" uuid[], "oldValues" float8[], "newValues" float8[])
+    ), ${appended(unit, means, actor)}
+    SELECT max(upto)::int AS changed FROM told`;
+  return { processed, changed: rows[0]!.changed };
+}
+
+/** The tables of a statement that stores scores: `scored`, and `told` with the changes of each scope. */
+function writtenScores(unit: Unit, means: ScoringMeans, groups: readonly RescoreGroup[]): Prisma.Sql {
+  const parts = groups.map(({ profile, selection, named }) => {
+    const also = Prisma.sql`, decode(${profile.fingerprint}::text, 'hex') AS fingerprint, ${integer(profile.revision)} AS revision`;
+    return scoredFacts(means, profile, selected(selection), named, also);
+  });
+  return Prisma.sql`${unsavedVectors(groups)} scored AS MATERIALIZED (
+      SELECT r.*, (abs(r.encoded - r.old_encoded) > ${float(SAME)}
+                   OR abs(r.decay_resistance - r.old_resistance) > ${float(SAME)}) AS differs
+      FROM (${Prisma.join(parts, ' UNION ALL ')}) AS r
     ), written AS (
       UPDATE fact_salience s SET
         encoded = r.encoded, z = r.z, base = r.base, topic_boost = r.topic_boost, valence_factor = r.valence_factor,
         self_relevance_factor = r.self_relevance_factor, decay_resistance = r.decay_resistance,
         matched_topics = r.matched_topics, matched_similarities = r.matched_similarities,
-        fingerprint = ${fingerprintBytes(profile)}, scored_revision = ${profile.revision}::int,
+        fingerprint = r.fingerprint, scored_revision = r.revision,
         current = CASE WHEN r.differs THEN r.current ELSE s.current END,
         told = CASE WHEN r.differs THEN r.current ELSE s.told END
       FROM scored r
       WHERE s.ctid = r.place AND s.tenant_id = ${unit.tenantId}::uuid
-        AND (r.differs OR s.fingerprint IS DISTINCT FROM ${fingerprintBytes(profile)}
-             OR s.scored_revision < ${profile.revision}::int)
+        AND (r.differs OR s.fingerprint IS DISTINCT FROM r.fingerprint OR s.scored_revision < r.revision)
       RETURNING s.fact_id, s.scope_id, r.old_current, r.current, r.differs
     ), told AS MATERIALIZED (
       -- the changes of each scope, and how many there are up to and with them
       SELECT w.scope_id, array_agg(w.fact_id) AS facts, array_agg(w.old_current) AS old_values,
         array_agg(w.current) AS new_values, count(*) AS changes, sum(count(*)) OVER (ORDER BY w.scope_id)::int8 AS upto
-      FROM written w WHERE w.differs AND abs(w.current - w.old_current) > ${SAME}::float8 GROUP BY w.scope_id
-    ), stream AS (
+      FROM written w WHERE w.differs AND abs(w.current - w.old_current) > ${float(SAME)} GROUP BY w.scope_id
+    )`;
+}
+
+/** The tables of a statement that appends the events of `told`, a row for each of its scopes. */
+function appended(unit: Unit, means: ScoringMeans, actor: Changer): Prisma.Sql {
+  return Prisma.sql`stream AS (
       UPDATE tenant_stream SET head = head + (SELECT max(upto) FROM told)
       WHERE tenant_id = ${unit.tenantId}::uuid AND EXISTS (SELECT FROM told)
       RETURNING head - (SELECT max(upto) FROM told) AS before
@@ -80,9 +134,7 @@ export async function rescoreFacts(
              o.agent_id, o.user_id, 'RESCORE', ${actor.kind}::text, ${actor.id}::uuid, ${means.now}::timestamptz,
              t.facts, t.old_values, t.new_values
       FROM told t CROSS JOIN stream s JOIN scope o ON o.tenant_id = ${unit.tenantId}::uuid AND o.id = t.scope_id
-    )
-    SELECT (SELECT count(*)::int FROM scored) AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
-  return rows[0]!;
+    )`;
 }
 
 /** A score as it would be; nothing is stored. */
@@ -108,25 +160,33 @@ export interface ScoreRequest {
   readonly named: readonly string[];
 }
 
-/** Scores facts, each by the profile of its request, and stores nothing. One statement. */
+/**
+ * Scores facts, each by the profile of its request, and stores nothing. One statement, more of them only where there are
+ * too many profiles and topics for one.
+ */
 export async function readScores(
   unit: Unit,
   means: ScoringMeans,
   requests: readonly ScoreRequest[],
 ): Promise<FreshScore[]> {
-  const parts = requests.map(({ profile, factIds, named }) => {
-    return Prisma.sql`
-      SELECT fact_id, encoded, current, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
-        matched_topics, matched_similarities
-      FROM (${scoredFacts(means, profile, selected({ factIds }), named)}) AS r`;
-  });
-  if (parts.length === 0) return [];
-  return unit.tx.$queryRaw<FreshScore[]>`
-    SELECT fact_id AS "factId", encoded, current, z, base, topic_boost AS "topicBoost",
-      valence_factor AS "valenceFactor", self_relevance_factor AS "selfRelevanceFactor",
-      decay_resistance AS "decayResistance", matched_topics AS "matchedTopics",
-      matched_similarities AS "matchedSimilarities"
-    FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a`;
+  const scores: FreshScore[] = [];
+  for (const batch of scoringBatches(requests)) {
+    const parts = batch.map(({ profile, factIds, named }) => {
+      return Prisma.sql`
+        SELECT fact_id, encoded, current, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
+          matched_topics, matched_similarities
+        FROM (${scoredFacts(means, profile, selected({ factIds }), named)}) AS r`;
+    });
+    const rows = await unit.tx.$queryRaw<FreshScore[]>`
+      WITH ${unsavedVectors(batch)} a AS (${Prisma.join(parts, ' UNION ALL ')})
+      SELECT fact_id AS "factId", encoded, current, z, base, topic_boost AS "topicBoost",
+        valence_factor AS "valenceFactor", self_relevance_factor AS "selfRelevanceFactor",
+        decay_resistance AS "decayResistance", matched_topics AS "matchedTopics",
+        matched_similarities AS "matchedSimilarities"
+      FROM a`;
+    for (const row of rows) scores.push(row);
+  }
+  return scores;
 }
 
 /** A fact's scope, whose that is, and what the fact was scored with. */
@@ -172,10 +232,7 @@ export async function factWords(unit: Unit, selection: RescoreSelection): Promis
   }));
 }
 
-function fingerprintBytes({ fingerprint }: ScoringProfile): Prisma.Sql {
-  return Prisma.sql`decode(${fingerprint}::text, 'hex')`;
-}
-
+/** The condition of a selection on `fact_salience s`. */
 export function selected(selection: RescoreSelection): Prisma.Sql {
   if ('factIds' in selection) {
     const { factIds, staleBelow } = selection;
@@ -188,78 +245,4 @@ export function selected(selection: RescoreSelection): Prisma.Sql {
     ? Prisma.sql`(s.scope_id, s.fact_id) <= (${through.scopeId}::int, ${through.factId}::uuid)`
     : Prisma.sql`true`;
   return Prisma.sql`s.scope_id = ANY(${[...scopeIds]}::int[]) AND ${beyond(after)} AND ${upTo}`;
-}
-
-/** A scope of a stretch; it may be that it holds no facts. */
-export interface RescoreScope extends ScopeOwner {
-  readonly scopeId: number;
-}
-
-/** The next stretch of a job's walk: its scopes in order, and where it ends; null: with the last fact. */
-export interface RescoreStretch {
-  readonly scopes: readonly RescoreScope[];
-  readonly through: FactPlace | null;
-}
-
-/**
- * The next stretch of facts in the order of scope and id, those of the targets alone: `limit` facts, fewer at the end
- * only. One statement, which also tells PostgreSQL how to run those that follow in the transaction: what scores a
- * stretch is long, and compiling it took 12 s where running it takes 0.1 s; and to keep the outcome of each step in
- * memory, for a fact with the same numbers, doubled the time of scoring.
- */
-export async function nextStretch(
-  unit: Unit,
-  targets: readonly ScopeOwner[] | null,
-  after: FactPlace | null,
-  limit: number,
-): Promise<RescoreStretch> {
-  const rows = await unit.tx.$queryRaw<
-    (RescoreScope & { lastScope: number | null; lastFact: string | null })[]
-  >`
-    WITH last AS (
-      SELECT s.scope_id, s.fact_id FROM fact_salience s
-      WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${beyond(after)} AND ${ofTargets(unit, targets)}
-      ORDER BY s.scope_id, s.fact_id LIMIT 1 OFFSET ${limit - 1}::int8)
-    SELECT o.id AS "scopeId", o.agent_id AS "agentId", o.user_id AS "userId", l.scope_id AS "lastScope",
-      l.fact_id AS "lastFact", (SELECT set_config('jit', 'off', true)) AS jit,
-      (SELECT set_config('enable_memoize', 'off', true)) AS memoize
-    FROM scope o LEFT JOIN last l ON true
-    WHERE o.tenant_id = ${unit.tenantId}::uuid AND o.id >= ${after?.scopeId ?? 0}::int
-      AND (l.scope_id IS NULL OR o.id <= l.scope_id) AND ${isTarget(targets)}
-    ORDER BY o.id`;
-  const { lastScope, lastFact } = rows[0] ?? { lastScope: null, lastFact: null };
-  return {
-    scopes: rows,
-    through: lastScope !== null && lastFact !== null ? { scopeId: lastScope, factId: lastFact } : null,
-  };
-}
-
-/** How many facts there are of the targets. One statement. */
-export async function countRescoreFacts(unit: Unit, targets: readonly ScopeOwner[] | null): Promise<number> {
-  const rows = await unit.tx.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM fact_salience s
-    WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${ofTargets(unit, targets)}`;
-  return rows[0]?.count ?? 0;
-}
-
-function beyond(after: FactPlace | null): Prisma.Sql {
-  if (!after) return Prisma.sql`true`;
-  return Prisma.sql`(s.scope_id, s.fact_id) > (${after.scopeId}::int, ${after.factId}::uuid)`;
-}
-
-function ofTargets(unit: Unit, targets: readonly ScopeOwner[] | null): Prisma.Sql {
-  if (targets === null) return Prisma.sql`true`;
-  return Prisma.sql`s.scope_id IN (
-    SELECT o.id FROM scope o WHERE o.tenant_id = ${unit.tenantId}::uuid AND ${isTarget(targets)})`;
-}
-
-/** A target names an agent, a user or both: scopes `o` that have all that it names. */
-function isTarget(targets: readonly ScopeOwner[] | null): Prisma.Sql {
-  if (targets === null) return Prisma.sql`true`;
-  const conditions = targets.map(({ agentId, userId }) => {
-    const agent = agentId === null ? Prisma.sql`true` : Prisma.sql`o.agent_id = ${agentId}::uuid`;
-    const user = userId === null ? Prisma.sql`true` : Prisma.sql`o.user_id = ${userId}::uuid`;
-    return Prisma.sql`(${agent} AND ${user})`;
-  });
-  return Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
 }

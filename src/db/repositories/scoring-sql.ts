@@ -14,6 +14,7 @@ import {
 } from '../../salience/index.js';
 import { Prisma } from '../generated/client.js';
 import { type Decay, importanceOf } from './importance.js';
+import { float, integer } from './sql-literals.js';
 
 /** A topic as facts are scored with it. */
 export interface ScoringTopic {
@@ -66,6 +67,9 @@ export interface ScoringMeans {
  * otherwise. Each step is a lateral subquery with OFFSET 0, which keeps the planner from repeating it where it is used, and from
  * comparing every fact with every vector where it has no statistics yet, as after an import.
  *
+ * Numbers are written out: a topic with all of its own as parameters takes 18, and a statement takes 65,535. For a
+ * statement that begins with `unsavedVectors` of its profiles, of which `scoringBatches` says how many fit.
+ *
  * @param named facts that name an identity term, as found by `namesIdentity`
  * @param also further columns of `fact_salience s`
  */
@@ -81,7 +85,7 @@ export function scoredFacts(
   const embedding = hasVectors
     ? Prisma.sql`LEFT JOIN LATERAL (
         SELECT v.embedding FROM fact_embedding v
-        WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${modelId}::int AND v.fact_id = s.fact_id OFFSET 0) e ON true`
+        WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${integer(modelId)} AND v.fact_id = s.fact_id OFFSET 0) e ON true`
     : Prisma.empty;
   return Prisma.sql`
     SELECT s.ctid AS place, s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
@@ -95,24 +99,24 @@ export function scoredFacts(
       SELECT ${BASE} AS base, ${topicBoost(profile)} AS topic_boost, ${valenceFactor(profile)} AS valence_factor,
         ${selfRelevance(profile, named)} AS self_relevance_factor, ${resistance(profile)} AS decay_resistance OFFSET 0) p
     CROSS JOIN LATERAL (
-      SELECT least(${IMPORTANCE_MAX}::float8, greatest(${IMPORTANCE_MIN}::float8,
+      SELECT least(${float(IMPORTANCE_MAX)}, greatest(${float(IMPORTANCE_MIN)},
         p.base * p.topic_boost * p.valence_factor * p.self_relevance_factor)) AS encoded OFFSET 0) q
     WHERE s.tenant_id = ${tenantId}::uuid AND ${where}`;
 }
 
 /** SPEC §4.2: what was scored as familiar has a temporal z. */
 function zOf({ alpha, beta }: ScoringProfile): Prisma.Sql {
-  const spatial = factor(Prisma.sql`greatest(s.spatial_z, ${TEMPORAL_Z_MIN}::float8)`);
+  const spatial = factor(Prisma.sql`greatest(s.spatial_z, ${float(TEMPORAL_Z_MIN)})`);
   return Prisma.sql`CASE WHEN s.temporal_z IS NULL THEN s.spatial_z
-    ELSE ${noticeable(alpha)}::float8 * ${spatial} + ${noticeable(beta)}::float8 * ${factor(Prisma.sql`s.temporal_z`)} END`;
+    ELSE ${float(noticeable(alpha))} * ${spatial} + ${float(noticeable(beta))} * ${factor(Prisma.sql`s.temporal_z`)} END`;
 }
 
 /** SPEC §4.1, §4.3: hints leave nothing to the profile. Beyond ±500 the curve is flat, and PostgreSQL's exp() fails. */
 const BASE = Prisma.sql`CASE
   WHEN s.interest IS NOT NULL OR s.challenge IS NOT NULL THEN s.base
-  WHEN a.z IS NULL THEN ${DEFAULT_BASE}::float8
-  ELSE ${IMPORTANCE_MIN}::float8 + ${IMPORTANCE_SPAN}::float8
-    / (1 + exp(least(500, greatest(-500, -${SIGMOID_SLOPE}::float8 * (a.z - ${SIGMOID_CENTRE}::float8))))) END`;
+  WHEN a.z IS NULL THEN ${float(DEFAULT_BASE)}
+  ELSE ${float(IMPORTANCE_MIN)} + ${float(IMPORTANCE_SPAN)}
+    / (1 + exp(least(500, greatest(-500, -${float(SIGMOID_SLOPE)} * (a.z - ${float(SIGMOID_CENTRE)}))))) END`;
 
 /** Each topic's similarity where it exceeds the topic's threshold, else null: columns m1, m2 … of `m`; of the identity in `i`. */
 function similarities(means: ScoringMeans, profile: ScoringProfile): Prisma.Sql {
@@ -126,14 +130,14 @@ function similarities(means: ScoringMeans, profile: ScoringProfile): Prisma.Sql 
     const cosine = Prisma.raw(`c.c${index + 1}`);
     // No similarity exceeds 1, although a cosine may by rounding.
     if (topic.similarityThreshold >= 1) return Prisma.sql`NULL::float8 AS ${Prisma.raw(`m${index + 1}`)}`;
-    return Prisma.sql`CASE WHEN ${cosine} > ${cosineAt(means, topic.similarityThreshold)}::float8
+    return Prisma.sql`CASE WHEN ${cosine} > ${float(cosineAt(means, topic.similarityThreshold))}
       THEN ${similarityOf(means, cosine, topic.similarityThreshold)} END AS ${Prisma.raw(`m${index + 1}`)}`;
   });
   const near = identity.map((_term, index) => {
     const cosine = Prisma.raw(`c.c${topics.length + index + 1}`);
     // Where 0 is enough, a cosine below it is too: its similarity is 0.
     if (profile.similarityThreshold <= 0) return Prisma.sql`${cosine} IS NOT NULL`;
-    return Prisma.sql`${cosine} >= ${cosineAt(means, profile.similarityThreshold)}::float8`;
+    return Prisma.sql`${cosine} >= ${float(cosineAt(means, profile.similarityThreshold))}`;
   });
   const columns = [
     ...matched,
@@ -144,14 +148,18 @@ function similarities(means: ScoringMeans, profile: ScoringProfile): Prisma.Sql 
     CROSS JOIN LATERAL (SELECT ${Prisma.join(columns, ', ')} OFFSET 0) m`;
 }
 
-/** A scalar subquery without a reference to the row is evaluated once for the statement. */
+/**
+ * A scalar subquery without a reference to the row is evaluated once for the statement. What is not saved is in the
+ * statement's own table, see `unsavedVectors`.
+ */
 function vectorOf(
   { tenantId, modelId }: ScoringMeans,
   { id, vector }: { readonly id: string; readonly vector?: string },
 ): Prisma.Sql {
-  if (vector !== undefined) return Prisma.sql`${vector}::halfvec`;
+  if (vector !== undefined)
+    return Prisma.sql`(SELECT u.embedding FROM unsaved_vector u WHERE u.id = ${id}::uuid)`;
   return Prisma.sql`(SELECT v.embedding FROM profile_topic_embedding v
-    WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${modelId}::int AND v.topic_id = ${id}::uuid)`;
+    WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${integer(modelId)} AND v.topic_id = ${id}::uuid)`;
 }
 
 /** The least cosine whose similarity is the given one: where the calibration's line crosses it. */
@@ -170,8 +178,8 @@ function similarityOf({ knots }: ScoringMeans, cosine: Prisma.Sql, above: number
   const pieces = knots.slice(1).flatMap(([x1, y1], index) => {
     const [x0, y0] = knots[index]!;
     if (y1 <= above) return [];
-    return Prisma.sql`WHEN ${cosine} <= ${x1}::float8
-      THEN ${y0}::float8 + (${cosine} - ${x0}::float8) / ${x1 - x0}::float8 * ${y1 - y0}::float8`;
+    return Prisma.sql`WHEN ${cosine} <= ${float(x1)}
+      THEN ${float(y0)} + (${cosine} - ${float(x0)}) / ${float(x1 - x0)} * ${float(y1 - y0)}`;
   });
   return Prisma.sql`CASE ${Prisma.join(pieces, ' ')} ELSE 1::float8 END`;
 }
@@ -184,9 +192,9 @@ function topicBoost(profile: ScoringProfile): Prisma.Sql {
     const products = (isInterest: boolean) =>
       entries
         .filter(({ topic }) => topic.isInterest === isInterest)
-        .map(({ topic, m }) => Prisma.sql`${topic.multiplier}::float8 * ${m}`);
+        .map(({ topic, m }) => Prisma.sql`${float(topic.multiplier)} * ${m}`);
     const raised = Prisma.sql`greatest(${Prisma.join([Prisma.sql`1::float8`, ...products(true)], ', ')})`;
-    return Prisma.sql`greatest(${TOPIC_BOOST_MIN}::float8, least(${Prisma.join([raised, ...products(false)], ', ')}))`;
+    return Prisma.sql`greatest(${float(TOPIC_BOOST_MIN)}, least(${Prisma.join([raised, ...products(false)], ', ')}))`;
   };
   const boost = boostOf(numbered);
   const tenants = numbered.filter(({ topic }) => topic.isTenants);
@@ -206,7 +214,7 @@ function matches({ topics }: ScoringProfile): Prisma.Sql {
     return Prisma.sql`NULL::int[] AS matched_topics, NULL::real[] AS matched_similarities`;
   const numbers = topics.map(
     ({ number }, index) =>
-      Prisma.sql`CASE WHEN ${Prisma.raw(`m.m${index + 1}`)} IS NOT NULL THEN ${number}::int END`,
+      Prisma.sql`CASE WHEN ${Prisma.raw(`m.m${index + 1}`)} IS NOT NULL THEN ${integer(number)} END`,
   );
   const found = topics.map((_topic, index) => Prisma.raw(`m.m${index + 1}::real`));
   const none = Prisma.sql`coalesce(${Prisma.join(
@@ -223,7 +231,7 @@ function valenceFactor({ valenceBias }: ScoringProfile): Prisma.Sql {
   const bias = noticeable(valenceBias / 100);
   if (bias === 0) return Prisma.sql`1::float8`;
   return Prisma.sql`CASE WHEN s.valence IS NULL THEN 1::float8 ELSE
-    least(${VALENCE_FACTOR_MAX}::float8, greatest(${VALENCE_FACTOR_MIN}::float8, 1 + ${bias}::float8 * ${factor(Prisma.sql`s.valence`)})) END`;
+    least(${float(VALENCE_FACTOR_MAX)}, greatest(${float(VALENCE_FACTOR_MIN)}, 1 + ${float(bias)} * ${factor(Prisma.sql`s.valence`)})) END`;
 }
 
 /** SPEC §4.4.4. */
@@ -232,14 +240,14 @@ function selfRelevance(profile: ScoringProfile, named: readonly string[]): Prism
   if (profile.identity.length > 0) conditions.push(Prisma.sql`m.near`);
   if (named.length > 0) conditions.push(Prisma.sql`s.fact_id = ANY(${[...named]}::uuid[])`);
   if (conditions.length === 0) return Prisma.sql`1::float8`;
-  return Prisma.sql`CASE WHEN ${Prisma.join(conditions, ' OR ')} THEN ${profile.selfRelevanceBoost}::float8 ELSE 1::float8 END`;
+  return Prisma.sql`CASE WHEN ${Prisma.join(conditions, ' OR ')} THEN ${float(profile.selfRelevanceBoost)} ELSE 1::float8 END`;
 }
 
 /** SPEC §4.4.3. */
 function resistance({ arousalSensitivity }: ScoringProfile): Prisma.Sql {
   const arousal = Prisma.sql`greatest(coalesce(s.arousal, 0), abs(coalesce(s.valence, 0)),
-    least(1, greatest(0, coalesce(${factor(Prisma.sql`a.z`)}, 0) / ${FULL_AROUSAL_Z}::float8)))`;
-  return Prisma.sql`greatest(1::float8, 1 + ${AROUSAL_RESISTANCE * arousalSensitivity}::float8 * ${factor(arousal)})`;
+    least(1, greatest(0, coalesce(${factor(Prisma.sql`a.z`)}, 0) / ${float(FULL_AROUSAL_Z)})))`;
+  return Prisma.sql`greatest(1::float8, 1 + ${float(AROUSAL_RESISTANCE * arousalSensitivity)} * ${factor(arousal)})`;
 }
 
 /** Smaller ones count as 0. PostgreSQL fails where a product is too small for its type, but not with 0. */
@@ -252,5 +260,5 @@ function noticeable(value: number): number {
 
 /** A number of the fact, to multiply with. */
 function factor(value: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`CASE WHEN abs(${value}) < ${NOTICEABLE}::float8 THEN 0 ELSE ${value} END`;
+  return Prisma.sql`CASE WHEN abs(${value}) < ${float(NOTICEABLE)} THEN 0 ELSE ${value} END`;
 }
