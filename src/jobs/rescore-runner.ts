@@ -13,8 +13,13 @@ import {
 import { FACTS_AT_A_TIME, rescoreStep, type StepOutcome, skipFact } from '../rescoring/index.js';
 import type { Services } from '../services.js';
 import { SYSTEM_ACTOR, type TenantContext, toTenantContext } from '../tenancy/index.js';
+import { StretchSize } from './stretch-size.js';
+import { Turns } from './turns.js';
 
-/** Works at the rescorings of tenants (SPEC §7): one of each tenant at a time, whatever processes there are. */
+/**
+ * Works at the rescorings of tenants (SPEC §7): one of each tenant at a time, whatever processes there are, and in one
+ * process of two tenants at the same time, by turns where there are more.
+ */
 export interface RescoreRunner extends AsyncDisposable {
   /** Begins to look for rescorings that nobody works at. */
   start(): void;
@@ -42,8 +47,8 @@ const DEFAULT_TIMING: RescoreTiming = {
 const SWEEP_LIMIT = 100;
 /** A database that fails as often in a row has failed; the facts that are left keep their scores until they are read. */
 const MAX_ATTEMPTS = 8;
-/** By how much a stretch is cut that fails, until it is one fact. */
-const CUT = 16;
+/** Tenants whose facts this process rescores at the same time: the database is there for requests too. */
+const TENANTS_AT_ONCE = 2;
 
 type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
 
@@ -56,6 +61,8 @@ class Runner implements RescoreRunner {
   readonly #owner = randomUUID();
   /** Tenants that are worked for here, and whether more was asked for meanwhile. */
   readonly #working = new Map<string, { done: Promise<void>; again: boolean }>();
+  /** Taken for a stretch at a time, so that a tenant with many facts does not keep the others waiting for its end. */
+  readonly #turns = new Turns(TENANTS_AT_ONCE);
   #closed = false;
   #timer: NodeJS.Timeout | null = null;
   #sweeping: Promise<void> | null = null;
@@ -105,7 +112,7 @@ class Runner implements RescoreRunner {
       do {
         entry.again = false;
         for (;;) {
-          const jobId = this.#closed ? null : await this.#begin(tenant);
+          const jobId = await this.#turns.take(async () => (this.#closed ? null : this.#begin(tenant)));
           if (jobId === null || !(await this.#do(tenant, jobId))) break;
         }
       } while (entry.again && !this.#closed);
@@ -129,45 +136,57 @@ class Runner implements RescoreRunner {
 
   /** Does a job to its end. @returns false when another process has it, or this one closes */
   async #do(tenant: TenantContext, jobId: string): Promise<boolean> {
-    let limit = this.timing.factsAtATime;
+    const size = new StretchSize(this.timing.factsAtATime);
     let attempts = 0;
     while (!this.#closed) {
       try {
-        const outcome = await this.#step(tenant, jobId, limit, attempts);
+        const outcome = await this.#turns.take(async () =>
+          this.#closed ? null : this.#step(tenant, jobId, size, attempts),
+        );
+        if (outcome === null) break;
         if (outcome !== 'MORE') return outcome === 'DONE';
         attempts = 0;
-        limit = Math.min(this.timing.factsAtATime, limit * CUT);
       } catch (error) {
         attempts++;
         this.#tell(tenant, error, 'rescoring failed at a stretch');
-        if (attempts >= MAX_ATTEMPTS) {
-          await this.#abandon(tenant, jobId, error);
-          return true;
-        }
+        if (attempts >= MAX_ATTEMPTS) return this.#abandon(tenant, jobId, error);
         // One bad fact must not stop the others: the stretch is cut down to it, and it alone is passed over.
-        limit = Math.max(1, Math.floor(limit / CUT));
-        await new Promise((resolve) => setTimeout(resolve, limit === 1 ? this.timing.retry : 0));
+        size.failed();
+        await new Promise((resolve) => setTimeout(resolve, size.current === 1 ? this.timing.retry : 0));
       }
     }
     await inTenant(this.deps.db, tenant, (unit) => releaseRescore(unit, jobId, this.#owner));
     return false;
   }
 
-  async #step(tenant: TenantContext, jobId: string, limit: number, attempts: number): Promise<StepOutcome> {
-    if (limit > 1 || attempts < 2) return rescoreStep(this.deps, tenant, jobId, this.#owner, limit);
+  async #step(
+    tenant: TenantContext,
+    jobId: string,
+    size: StretchSize,
+    attempts: number,
+  ): Promise<StepOutcome> {
+    const step = async (limit: number) => {
+      const outcome = await rescoreStep(this.deps, tenant, jobId, this.#owner, limit);
+      size.succeeded();
+      return outcome;
+    };
+    if (size.current > 1 || attempts < 2) return step(size.current);
     try {
-      return await rescoreStep(this.deps, tenant, jobId, this.#owner, 1);
+      return await step(1);
     } catch (error) {
       this.#tell(tenant, error, 'a fact could not be rescored');
-      return skipFact(this.deps, tenant, jobId, this.#owner);
+      const outcome = await skipFact(this.deps, tenant, jobId, this.#owner);
+      size.skipped();
+      return outcome;
     }
   }
 
-  async #abandon(tenant: TenantContext, jobId: string, cause: unknown): Promise<void> {
+  /** Gives a job up. @returns false when it is not this process's to end: it is left to whoever has it */
+  async #abandon(tenant: TenantContext, jobId: string, cause: unknown): Promise<boolean> {
     const { db, feed, now } = this.deps;
     const code = (cause as { code?: unknown }).code;
-    await inTenant(db, tenant, async (unit) => {
-      const ended = await abandonRescore(
+    const ended = await inTenant(db, tenant, async (unit) => {
+      const isEnded = await abandonRescore(
         unit,
         jobId,
         this.#owner,
@@ -175,9 +194,11 @@ class Runner implements RescoreRunner {
         now(),
       );
       const event = { type: 'RESCORE_FINISHED', agentId: null, userId: null, subjectId: jobId } as const;
-      if (ended) await appendEvents(unit, [event], SYSTEM_ACTOR, now());
+      if (isEnded) await appendEvents(unit, [event], SYSTEM_ACTOR, now());
+      return isEnded;
     });
-    feed.wake(tenant.id);
+    if (ended) feed.wake(tenant.id);
+    return ended;
   }
 
   async #sweep(): Promise<void> {
