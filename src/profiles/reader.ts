@@ -47,6 +47,9 @@ export interface Supposition {
 const HELD_PROFILES = 2_000;
 const HELD_MERGES = 2_000;
 
+/** Merges before others get their turn: each takes up to 2 ms of the event loop. */
+const MERGES_AT_A_TIME = 20;
+
 /** What of an embedding provider is part of every fingerprint. */
 interface Encoder {
   readonly model: string;
@@ -74,12 +77,19 @@ interface Present extends Held {
 /** A version that no stored profile has. */
 const SUPPOSED = 0;
 
+/** What applies to an owner, without profiles that say nothing. */
+interface Layers {
+  readonly tenant: Present;
+  readonly agent: Present | null;
+  readonly user: Present | null;
+}
+
 type Merged = Pick<ScopeProfile, 'effective' | 'fingerprint'>;
 
 class Reader implements ProfileReader {
   /** By tenant and owner. */
   readonly #held = new LruCache<string, Held>(HELD_PROFILES);
-  /** By tenant, policy, and the profiles with their versions. */
+  /** By tenant, policy, and the profiles that set anything, with their versions. */
   readonly #merged = new LruCache<string, Merged>(HELD_MERGES);
 
   constructor(private readonly encoder: { readonly model: string; readonly calibration: string }) {}
@@ -109,42 +119,63 @@ class Reader implements ProfileReader {
       present.set(key, { id, version, staleBelow, settings });
     }
     const supposed = supposing.profile && keyOf(supposing.profile.owner);
-    return owners.map((owner) => {
+    /** Merges with what is supposed: never taken for what is, so they are kept for this call alone. */
+    const merges = new Map<string, Merged>();
+    let merged = 0;
+    const found: ScopeProfile[] = [];
+    for (const owner of owners) {
       const layers = keysOf(owner).map((key) => {
         const layer = present.get(key) ?? null;
         if (key !== supposed || !supposing.profile) return layer;
         const { settings } = supposing.profile;
-        return { id: '', version: SUPPOSED, staleBelow: layer?.staleBelow ?? 0, settings };
+        return { id: 'supposed', version: SUPPOSED, staleBelow: layer?.staleBelow ?? 0, settings };
       });
-      const merged = this.#merge(unit.tenantId, supposing.policy ?? (policy as MergePolicy), owner, layers);
       const staleBelow = Math.max(...layers.map((layer) => layer?.staleBelow ?? 0));
-      return { owner, ...merged, revision, staleBelow };
-    });
+      const [tenant, ...others] = layers;
+      if (!tenant) throw new Error('a tenant without a salience profile');
+      const hierarchy = {
+        tenant,
+        agent: owner.agentId === null ? null : spoken(others[0]),
+        user: owner.userId === null ? null : spoken(others.at(-1)),
+      };
+      const { agent, user } = hierarchy;
+      // An id tells whose profile it is, so that who says nothing need not be named.
+      const names = [tenant, agent, user].flatMap((layer) => (layer ? `${layer.id}:${layer.version}` : []));
+      const rules = supposing.policy ?? (policy as MergePolicy);
+      const key = `${unit.tenantId} ${rules} ${names.join(' ')}`;
+      const isReal = [tenant, agent, user].every((layer) => layer?.version !== SUPPOSED);
+      let merge = isReal ? this.#merged.get(key) : merges.get(key);
+      if (!merge) {
+        merge = this.#merge(rules, hierarchy);
+        if (isReal) this.#merged.set(key, merge);
+        else merges.set(key, merge);
+        merged++;
+        if (merged % MERGES_AT_A_TIME === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      found.push({ owner, ...merge, revision, staleBelow });
+    }
+    return found;
   }
 
-  /** @param layers the tenant's, the agent's if the owner names one, the user's likewise */
-  #merge(
-    tenantId: string,
-    policy: MergePolicy,
-    owner: ScopeOwner,
-    layers: readonly (Present | null)[],
-  ): Merged {
-    const [tenant, ...others] = layers;
-    if (!tenant) throw new Error('a tenant without a salience profile');
-    const names = layers.map((layer) => (layer ? `${layer.id}:${layer.version}` : '-'));
-    // With one name after the tenant's, whose it is tells its id.
-    const key = `${tenantId} ${policy} ${names.join(' ')}`;
-    // What is supposed is never taken for what is.
-    const isReal = layers.every((layer) => layer?.version !== SUPPOSED);
-    const known = isReal ? this.#merged.get(key) : undefined;
-    if (known) return known;
-    const agent = owner.agentId === null ? null : (others[0]?.settings ?? null);
-    const user = owner.userId === null ? null : (others.at(-1)?.settings ?? null);
-    const effective = mergeProfiles(policy, { tenant: tenant.settings, agent, user });
-    const merged = { effective, fingerprint: profileFingerprint(effective, this.encoder) };
-    if (isReal) this.#merged.set(key, merged);
-    return merged;
+  #merge(policy: MergePolicy, layers: Layers): Merged {
+    const { tenant, agent, user } = layers;
+    const effective = mergeProfiles(policy, {
+      tenant: tenant.settings,
+      agent: agent?.settings ?? null,
+      user: user?.settings ?? null,
+    });
+    return { effective, fingerprint: profileFingerprint(effective, this.encoder) };
   }
+}
+
+/** A profile that sets anything; one that sets nothing has the effect of none. */
+function spoken(layer: Present | null | undefined): Present | null {
+  return layer && !saysNothing(layer.settings) ? layer : null;
+}
+
+function saysNothing({ persona, ...settings }: ProfileSettings): boolean {
+  const values: unknown[] = [...Object.values(settings), ...Object.values(persona)];
+  return values.every((value) => value === null || (Array.isArray(value) && value.length === 0));
 }
 
 const TENANT = 'tenant';
