@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { vi } from 'vitest';
 import { schema } from '../../src/schema/index.js';
 import { ADMIN_KEY, type TestApp, testApp } from '../support/app.js';
 import { type Caller, credentialsOf, PLATFORM, uuidOf } from './callers.js';
@@ -24,6 +25,11 @@ export interface World extends AsyncDisposable {
   readonly rows: readonly OwnedRow[];
   /** Looks at the database again, so that what was written since is known as somebody's. */
   refresh(): Promise<void>;
+  /**
+   * Writes what recalls have taught so far, and lets none teach anything until the end of the block: what a LEARN
+   * recall changes a second later must not come between two answers that are compared.
+   */
+  quiet(): Promise<Disposable>;
 }
 
 export interface LeakTenant {
@@ -87,6 +93,12 @@ export async function makeWorld(size: keyof typeof PAIRS = 'full'): Promise<Worl
     b,
     rows,
     refresh,
+    async quiet() {
+      const { learner } = test.app.services;
+      await learner.flush();
+      const held = vi.spyOn(learner, 'note').mockImplementation(() => {});
+      return { [Symbol.dispose]: () => held.mockRestore() };
+    },
     async [Symbol.asyncDispose]() {
       await client.end();
       await test[Symbol.asyncDispose]();
