@@ -64,6 +64,17 @@ export class Batch {
     return this.#facts.size + this.#stale.size + this.#pairs.size;
   }
 
+  /** Its stale facts are rescored. */
+  rescored(): void {
+    this.#stale.clear();
+  }
+
+  /** What it taught is written, but for its stale facts. */
+  learned(): void {
+    this.#facts.clear();
+    this.#pairs.clear();
+  }
+
   /**
    * Adds a recall.
    * @param due facts that may be reinforced

@@ -3,11 +3,11 @@ import type { Services } from '../services.js';
 import type { TenantContext } from '../tenancy/index.js';
 import { Batch, type Recaller, tiedFacts } from './batch.js';
 import { Recently } from './recently.js';
-import { type RescoreStale, writeBatch } from './write-batch.js';
+import { type RescoreStale, rescoreBatch, writeBatch } from './write-batch.js';
 
 /**
  * Learns from LEARN recalls (SPEC §6.2, §6.3), off the path of the requests. What they taught waits in memory for about
- * a second and is then written, one transaction for each tenant; a process that is killed loses what it had not written
+ * a second and is then written, in batches of one tenant and bounded size; a process that is killed loses what it had not written
  * yet, which is an importance a little lower and never a memory.
  */
 export interface Learner extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface Learner extends AsyncDisposable {
 export interface LearnerOptions {
   /** How long notes wait to be written together, in milliseconds. */
   readonly flushMs?: number;
-  /** Facts and pairs of one tenant that are written without waiting any longer. */
+  /** Facts and pairs of one tenant that are written without waiting any longer: a batch is full with so many. */
   readonly flushSize?: number;
   /** Facts and pairs of all tenants beyond which recalls are no longer learned from, until some are written. */
   readonly limit?: number;
@@ -46,6 +46,8 @@ export function createLearner(deps: Deps, options: LearnerOptions = {}): Learner
 class BufferedLearner implements Learner {
   /** What is noted, by tenant. */
   #batches = new Map<string, Batch>();
+  /** Full batches, which wait for their turn: what comes after them goes into others. */
+  #full: Batch[] = [];
   /** What could not be written, for the next time. */
   #failed: Batch[] = [];
   #size = 0;
@@ -81,8 +83,13 @@ class BufferedLearner implements Learner {
     const before = batch.size;
     batch.add(tenant, actor, due, together, stale, at);
     this.#size += batch.size - before;
-    if (batch.size >= this.options.flushSize) void this.flush();
-    else this.#wait();
+    if (batch.size < this.options.flushSize) {
+      this.#wait();
+      return;
+    }
+    this.#full.push(batch);
+    this.#batches.delete(tenant.id);
+    void this.flush();
   }
 
   flush(): Promise<void> {
@@ -104,12 +111,14 @@ class BufferedLearner implements Learner {
   }
 
   async #write(): Promise<void> {
-    const batches = [...this.#failed, ...this.#batches.values()];
+    const batches = [...this.#failed, ...this.#full, ...this.#batches.values()];
     this.#failed = [];
+    this.#full = [];
     this.#batches = new Map();
     for (const batch of batches) {
+      const { size } = batch;
       await this.#writeOne(batch);
-      if (!this.#failed.includes(batch)) this.#size -= batch.size;
+      this.#size -= size - (this.#failed.includes(batch) ? batch.size : 0);
     }
     if (this.#dropped > 0) {
       this.deps.log.warn({ recalls: this.#dropped }, 'recalls were not learned from: too many at once');
@@ -118,15 +127,29 @@ class BufferedLearner implements Learner {
     if (this.#failed.length > 0 && !this.#closed) this.#wait();
   }
 
+  /** Each part is written for itself, and tried again for itself. Rescored first: reinforcement adds to that. */
   async #writeOne(batch: Batch): Promise<void> {
     batch.attempts++;
+    const rescored = await this.#attempt(batch, async () => {
+      await rescoreBatch(this.deps, batch, this.options.rescoreStale);
+      batch.rescored();
+    });
+    const learned = await this.#attempt(batch, async () => {
+      this.#reinforced.add(await writeBatch(this.deps, batch), batch.at);
+      batch.learned();
+    });
+    if (!(rescored && learned) && batch.attempts < MAX_ATTEMPTS) this.#failed.push(batch);
+  }
+
+  async #attempt(batch: Batch, write: () => Promise<void>): Promise<boolean> {
     try {
-      this.#reinforced.add(await writeBatch(this.deps, batch, this.options.rescoreStale), batch.at);
+      await write();
+      return true;
     } catch (error) {
-      const retried = batch.attempts < MAX_ATTEMPTS;
-      if (retried) this.#failed.push(batch);
       const { code } = error as { code?: string };
+      const retried = batch.attempts < MAX_ATTEMPTS;
       this.deps.log.error({ tenantId: batch.tenant.id, code, retried }, 'learning from recalls failed');
+      return false;
     }
   }
 }

@@ -35,8 +35,7 @@ export const TIE_RULES: TieRules = Object.freeze({
 });
 
 /**
- * Rescores those of the facts whose scores are out of date, in the transaction and under the locks of their scopes,
- * before they are reinforced, and tells the changes (SPEC §7, LAZY).
+ * Rescores those of the facts whose scores are out of date, in the transaction and under the locks of their scopes, and tells the changes (SPEC §7, LAZY).
  * @returns how many importances changed
  */
 export type RescoreStale = (
@@ -46,6 +45,20 @@ export type RescoreStale = (
   now: Date,
 ) => Promise<number>;
 
+/** Rescores a batch's stale facts, in a transaction of its own: what else the batch holds cannot undo it. */
+export async function rescoreBatch(
+  deps: Pick<Services, 'db' | 'feed'>,
+  { tenant, at, staleIds }: Batch,
+  rescoreStale?: RescoreStale,
+): Promise<void> {
+  if (!rescoreStale || staleIds.length === 0) return;
+  const changed = await inTenant(deps.db, tenant, async (unit) => {
+    await lockScopesOfFacts(unit, staleIds);
+    return rescoreStale(unit, tenant, staleIds, at);
+  });
+  if (changed > 0) deps.feed.wake(tenant.id);
+}
+
 /**
  * Writes what recalls have taught, in one short transaction: the locks of the facts' scopes, reinforcement, ties,
  * events last. The number of statements does not grow with the facts.
@@ -53,19 +66,17 @@ export type RescoreStale = (
  */
 export async function writeBatch(
   deps: Pick<Services, 'db' | 'feed'>,
-  batch: Batch,
-  rescoreStale?: RescoreStale,
+  { tenant, actor, at, factIds, pairs }: Batch,
 ): Promise<readonly string[]> {
-  const { tenant, actor, at, factIds, staleIds, pairs } = batch;
-  const locked = new Set([...factIds, ...staleIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
+  const locked = new Set([...factIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
+  if (locked.size === 0) return [];
   const { reinforced, told } = await inTenant(deps.db, tenant, async (unit) => {
     await lockScopesOfFacts(unit, [...locked]);
-    const rescored = staleIds.length > 0 ? await rescoreStale?.(unit, tenant, staleIds, at) : 0;
     const changes = await reinforceFacts(unit, factIds, at, reinforcementOf(tenant));
     await strengthenTies(unit, pairs, at, TIE_RULES);
     const events = eventsOf(changes, 'RECALL');
     await appendEvents(unit, events, actor, at);
-    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 || rescored };
+    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 };
   });
   if (told) deps.feed.wake(tenant.id);
   return reinforced;

@@ -315,6 +315,73 @@ describe('writing', () => {
     expect((await numbersOf(owner, id)).recallCount).toBe(1);
   });
 
+  test('goes in batches: what comes while one waits to be written does not make it larger', async () => {
+    const made = [];
+    for (const word of WORDS.slice(0, 4)) made.push((await agent.fact(`The ${word} is made of iron`)).id);
+    const { services } = salient.app;
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let transactions = 0;
+    const db = Object.assign(Object.create(services.db) as typeof services.db, {
+      withTenant: async (...args: Parameters<typeof services.db.withTenant>) => {
+        transactions++;
+        await gate;
+        return services.db.withTenant(...args);
+      },
+    });
+    const learner = createLearner({ ...services, db }, { flushMs: 1e9, flushSize: 1 });
+    for (const id of made) await noteIn(learner, [id]);
+    open();
+    await learner.flush();
+    expect(transactions).toBe(4);
+    for (const id of made) expect((await numbersOf(owner, id)).recallCount).toBe(1);
+    await learner[Symbol.asyncDispose]();
+  });
+
+  test('of stale facts does not fall with what else a recall taught, nor the other way round', async () => {
+    const { id } = await agent.fact('The anchor is made of iron');
+    const { services } = salient.app;
+    const rescored: (readonly string[])[] = [];
+    let calls = 0;
+    let failing = [2, 3];
+    const db = Object.assign(Object.create(services.db) as typeof services.db, {
+      withTenant: (...args: Parameters<typeof services.db.withTenant>) => {
+        if (failing.includes(++calls)) throw Object.assign(new Error('no'), { code: 'DOWN' });
+        return services.db.withTenant(...args);
+      },
+    });
+    const learner = createLearner(
+      { ...services, db },
+      {
+        flushMs: 1e9,
+        rescoreStale: async (_unit, _tenant, ids) => {
+          rescored.push(ids);
+          return 0;
+        },
+      },
+    );
+    // The second transaction and the one that tries it again fail: what was rescored in the first stays, once.
+    await noteIn(learner, [id], [id]);
+    await learner.flush();
+    await learner.flush();
+    expect(rescored).toEqual([[uuidOf(id)]]);
+    expect((await numbersOf(owner, id)).recallCount).toBe(0);
+    // Now the first fails: reinforced once all the same, and rescored with the next attempt.
+    calls = 0;
+    failing = [1];
+    await noteIn(learner, [id], [id]);
+    await learner.flush();
+    expect(rescored).toHaveLength(1);
+    expect((await numbersOf(owner, id)).recallCount).toBe(1);
+    await learner.flush();
+    expect(rescored).toHaveLength(2);
+    expect((await numbersOf(owner, id)).recallCount).toBe(1);
+    expect(calls).toBe(3);
+    await learner[Symbol.asyncDispose]();
+  });
+
   test('is bounded: what comes while too much waits is not learned, and told', async () => {
     const { id } = await agent.fact('The anchor is made of iron');
     const other = await agent.fact('The kettle is on the stove');
@@ -329,11 +396,15 @@ describe('writing', () => {
 });
 
 /** Notes a recall of the agent in another learner, as another process would have it. */
-async function noteIn(learner: Learner, ids: readonly string[]): Promise<void> {
+async function noteIn(
+  learner: Learner,
+  ids: readonly string[],
+  stale: readonly string[] = [],
+): Promise<void> {
   const { rows } = await owner.query(
     'SELECT id, slug, name, settings, hash_key AS "hashKey" FROM tenant WHERE id = $1',
     [uuidOf(tenant.id)],
   );
   const actor = { kind: 'AGENT', id: uuidOf(tenant.agentId) };
-  learner.note(rows[0] as never, actor, ids.map(uuidOf));
+  learner.note(rows[0] as never, actor, ids.map(uuidOf), stale.map(uuidOf));
 }

@@ -20,11 +20,10 @@ export interface TieRules {
   readonly maxDegree: number;
 }
 
-/** The weight of tie `alias` as time has left it at `at`. */
-function weightAt(alias: string, at: Date, { dailyRemainder }: TieRules): Prisma.Sql {
-  const tie = Prisma.raw(alias);
-  return Prisma.sql`(${tie}.weight * power(${dailyRemainder}::float8,
-    greatest(extract(epoch FROM ${at}::timestamptz - ${tie}.updated_at), 0)::float8 / 86400))`;
+/** The weight of tie `t` as time has left it at `at`. */
+function weightAt(at: Date, { dailyRemainder }: TieRules): Prisma.Sql {
+  return Prisma.sql`(t.weight * power(${dailyRemainder}::float8,
+    greatest(extract(epoch FROM ${at}::timestamptz - t.updated_at), 0)::float8 / 86400))`;
 }
 
 /**
@@ -52,7 +51,7 @@ export async function strengthenTies(
     WHERE ${live('first')} AND ${live('second')}
     ORDER BY p.first, p.second
     ON CONFLICT (tenant_id, first_id, second_id) DO UPDATE
-      SET weight = least(1, greatest(0, 1 - (1 - ${weightAt('t', at, rules)}) * (1 - excluded.weight))),
+      SET weight = least(1, greatest(0, 1 - (1 - ${weightAt(at, rules)}) * (1 - excluded.weight))),
           updated_at = greatest(t.updated_at, excluded.updated_at)`;
   const ids = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
   await unit.tx.$executeRaw`
@@ -63,14 +62,20 @@ export async function strengthenTies(
       SELECT r.id, t.* FROM unnest(${ids}::uuid[]) AS r(id)
       JOIN co_activation t ON t.tenant_id = ${unit.tenantId}::uuid AND t.second_id = r.id
     ), weighed AS (
-      SELECT t.fact_id, t.first_id, t.second_id, ${weightAt('t', at, rules)} AS weight FROM tied t
+      SELECT t.fact_id, t.first_id, t.second_id, ${weightAt(at, rules)} AS weight FROM tied t
     ), placed AS (
       SELECT w.*, row_number() OVER (PARTITION BY w.fact_id ORDER BY w.weight DESC, w.first_id, w.second_id) AS place
       FROM weighed w
+    ), gone AS MATERIALIZED (
+      -- locked in the one order of all who change ties
+      SELECT t.first_id, t.second_id FROM co_activation t
+      WHERE t.tenant_id = ${unit.tenantId}::uuid AND (t.first_id, t.second_id) IN (
+        SELECT first_id, second_id FROM placed
+        WHERE place > ${rules.maxDegree}::int OR weight < ${rules.minWeight}::float8)
+      ORDER BY t.first_id, t.second_id
+      FOR UPDATE
     )
-    DELETE FROM co_activation t USING (
-      SELECT DISTINCT first_id, second_id FROM placed
-      WHERE place > ${rules.maxDegree}::int OR weight < ${rules.minWeight}::float8) AS gone
+    DELETE FROM co_activation t USING gone
     WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = gone.first_id AND t.second_id = gone.second_id`;
 }
 
@@ -102,7 +107,7 @@ export async function pruneTies(
     ), weak AS MATERIALIZED (
       SELECT t.first_id, t.second_id FROM co_activation t
       WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id IN (SELECT first_id FROM batch)
-        AND ${weightAt('t', at, rules)} < ${rules.minWeight}::float8
+        AND ${weightAt(at, rules)} < ${rules.minWeight}::float8
       ORDER BY t.first_id, t.second_id
       FOR UPDATE
     ), removed AS (

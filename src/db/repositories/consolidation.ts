@@ -56,7 +56,7 @@ export async function refreshImportance(
       WHERE f.tenant_id = ${unit.tenantId}::uuid AND s.tenant_id = ${unit.tenantId}::uuid
         AND f.id = ANY(${[...factIds]}::uuid[]) AND ${liveAt(at)}
     ), changed AS MATERIALIZED (
-      SELECT r.*, ${worthTelling('r', delta)} AS tell FROM reckoned r WHERE r.current <> r.stored
+      SELECT r.*, ${worthTelling(delta)} AS tell FROM reckoned r WHERE r.current <> r.stored
     ), written AS (
       UPDATE fact_salience s SET current = c.current, told = CASE WHEN c.tell THEN c.current ELSE s.told END
       FROM changed c WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = c.id

@@ -62,10 +62,9 @@ export async function reinforceFacts(
         AND f.id = ANY(${[...factIds]}::uuid[]) AND ${liveAt(at)}
         AND (s.reinforced_at IS NULL OR s.reinforced_at <= ${before}::timestamptz)
     ), reckoned AS MATERIALIZED (
-      SELECT s.*, ${importanceAt(at, decay)} AS current
-      FROM due s CROSS JOIN LATERAL (SELECT s.recorded_at) AS f
+      SELECT s.*, ${importanceAt(at, decay)} AS current FROM due s
     ), judged AS MATERIALIZED (
-      SELECT r.*, ${worthTelling('r', delta)} AS tell FROM reckoned r
+      SELECT r.*, ${worthTelling(delta)} AS tell FROM reckoned r
     ), written AS (
       UPDATE fact_salience s
       SET reinforcement = j.reinforcement, reinforced_at = j.reinforced_at, recall_count = s.recall_count + 1,
@@ -75,14 +74,12 @@ export async function reinforceFacts(
     SELECT id AS "factId", agent_id AS "agentId", user_id AS "userId", told, current, tell FROM judged ORDER BY id`;
 }
 
-/** Whether `current` of `alias` is so far from `told` that it is told; absorbs the rounding of the subtraction. */
-export function worthTelling(alias: 'r', delta: number): Prisma.Sql {
-  const row = Prisma.raw(alias);
-  return Prisma.sql`(abs(${row}.current - ${row}.told) >= ${delta - 1e-9}::float8)`;
+/** Whether `current` of `r` is so far from its `told` that it is told; absorbs the rounding of the subtraction. */
+export function worthTelling(delta: number): Prisma.Sql {
+  return Prisma.sql`(abs(r.current - r.told) >= ${delta - 1e-9}::float8)`;
 }
 
 /** Facts `f` that are live at that time. */
-export function liveAt(at: Date, alias: 'f' | 'k' = 'f'): Prisma.Sql {
-  const fact = Prisma.raw(alias);
-  return Prisma.sql`(${fact}.retired_at IS NULL AND (${fact}.valid_to IS NULL OR ${fact}.valid_to > ${at}::timestamptz))`;
+export function liveAt(at: Date): Prisma.Sql {
+  return Prisma.sql`(f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${at}::timestamptz))`;
 }
