@@ -160,6 +160,42 @@ describe('reading', () => {
     expect(profiles.map(({ effective }) => effective)).toEqual([2, 2, 2].map((i) => profiles[i]?.effective));
   });
 
+  test('all who have set nothing share one profile, and who takes it back shares it again', async () => {
+    const { tenant, context, admin, owners } = await setUp();
+    await admin.saved({ tenant: true }, interest('all'));
+    const shared = async () => new Set((await read(here, context, owners)).map(({ effective }) => effective));
+    expect((await shared()).size).toBe(1);
+    // Saved, and yet nothing is set.
+    await admin.saved({ agentId: tenant.agentId }, { persona: { identity: [] }, interests: [] });
+    expect((await shared()).size).toBe(1);
+    await admin.saved({ agentId: tenant.agentId }, { persona: { name: 'N' } });
+    expect((await shared()).size).toBe(2);
+    await admin.reset({ agentId: tenant.agentId });
+    expect((await shared()).size).toBe(1);
+    await admin.saved({ userId: tenant.userId }, interest('user'));
+    expect((await shared()).size).toBe(2);
+  });
+
+  test('what is supposed is taken for true in that call alone', async () => {
+    const { context, admin, owners } = await setUp();
+    const { db, profiles } = here.app.services;
+    const saved = await admin.saved({ tenant: true }, { alpha: 0.5 });
+    expect(saved.alpha).toBe(0.5);
+    const alphas = (supposing?: Parameters<ProfileReader['effectiveOf']>[2]) =>
+      readInTenant(db, context, async (unit) =>
+        (await profiles.effectiveOf(unit, owners, supposing)).map(({ effective }) => effective.alpha.value),
+      );
+    const [real] = (
+      await readInTenant(db, context, (unit) => readTenantProfiles(unit, owners, []))
+    ).profiles.filter(({ ownerKind }) => ownerKind === 'TENANT');
+    const supposing = (alpha: number) => ({
+      profile: { owner: { agentId: null, userId: null }, settings: { ...real!.settings!, alpha } },
+    });
+    expect(await alphas(supposing(0.1))).toEqual([0.1, 0.1, 0.1, 0.1]);
+    expect(await alphas(supposing(0.2))).toEqual([0.2, 0.2, 0.2, 0.2]);
+    expect(await alphas()).toEqual([0.5, 0.5, 0.5, 0.5]);
+  });
+
   test('equal ids and versions of two tenants do not meet', async () => {
     const one = await setUp();
     const other = await setUp();
