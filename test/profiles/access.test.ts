@@ -176,3 +176,91 @@ test('a profile by its id is told to whom it concerns', async () => {
   expect(await seenBy(callers.user)).toEqual([tenants, null, users, null]);
   expect(await seenBy(profileCallers(salient, other).admin)).toEqual([null, null, null, null]);
 });
+
+describe("an agent's topics in what a user looks at", () => {
+  /** What the agent alone has set; the text says just that. */
+  const SECRET = 'warehouse robots';
+  const REFUSED = 'night deliveries';
+  let own: TestTenant;
+  let of: ReturnType<typeof profileCallers>;
+
+  beforeAll(async () => {
+    own = await salient.tenant('robots');
+    of = profileCallers(salient, own);
+    await of.admin.saved({ tenant: true }, { interests: [{ topic: REFUSED, level: 'CRITICAL' }] });
+    await of.admin.saved(
+      { agentId: own.agentId },
+      {
+        interests: [
+          { topic: SECRET, level: 'HIGH' },
+          { topic: REFUSED, level: 'HIGH' },
+        ],
+      },
+    );
+    await of.admin.saved({ userId: own.userId }, { interests: [{ topic: 'opening hours', level: 'HIGH' }] });
+    for (const text of [SECRET, 'opening hours'])
+      await of.admin.query(
+        'mutation ($input: RememberInput!) { remember(input: $input) { fact { id } errors { code } } }',
+        { input: { text, agentId: own.agentId, userId: own.userId } },
+      );
+  });
+
+  const matched = async (caller: ProfileCaller, text: string) => {
+    const { previewImportance } = await caller.query<{
+      previewImportance: { topicBoost: number; matchedTopics: { topic: string; origin: string }[] };
+    }>(
+      'query ($input: PreviewImportanceInput!) { previewImportance(input: $input) { topicBoost matchedTopics { topic origin } } }',
+      { input: { text, agentId: own.agentId, userId: own.userId } },
+    );
+    return previewImportance.matchedTopics;
+  };
+
+  test('are told to who oversees the tenant and to the agent, not to the user, when a statement is looked at', async () => {
+    for (const caller of [of.admin, of.auditor, of.agent])
+      expect(await matched(caller, SECRET)).toEqual([{ topic: SECRET, origin: 'AGENT' }]);
+    expect(await matched(of.user, SECRET)).toEqual([]);
+    // Its own and the tenant's it does see.
+    expect(await matched(of.user, 'opening hours')).toEqual([{ topic: 'opening hours', origin: 'USER' }]);
+    expect(await matched(of.user, REFUSED)).toEqual([{ topic: REFUSED, origin: 'TENANT' }]);
+  });
+
+  test('and not when a stored fact is', async () => {
+    const seen = async (caller: ProfileCaller) => {
+      const { facts } = await caller.query<{
+        facts: { edges: { node: { text: string; importanceBreakdown: { matchedTopics: object[] } } }[] };
+      }>('{ facts { edges { node { text importanceBreakdown { matchedTopics { topic origin } } } } } }');
+      return Object.fromEntries(
+        facts.edges.map(({ node }) => [node.text, node.importanceBreakdown.matchedTopics]),
+      );
+    };
+    const ofBoth = { 'opening hours': [{ topic: 'opening hours', origin: 'USER' }] };
+    expect(await seen(of.admin)).toEqual({ ...ofBoth, [SECRET]: [{ topic: SECRET, origin: 'AGENT' }] });
+    expect(await seen(of.user)).toEqual({ ...ofBoth, [SECRET]: [] });
+  });
+
+  const blocked = async (caller: ProfileCaller, interests: string[]) => {
+    const { previewSalienceProfile } = await caller.query<{
+      previewSalienceProfile: { affected: number; blocked: { origin: string; topic: string }[] };
+    }>(
+      `query ($input: SetSalienceProfileInput!) {
+        previewSalienceProfile(input: $input) { affected blocked { origin topic } } }`,
+      {
+        input: {
+          owner: { userId: own.userId },
+          interests: interests.map((topic) => ({ topic, level: 'LOW' })),
+        },
+      },
+    );
+    // Facts that an agent shares with the user are among those that it reaches, so that its profile plays a part.
+    expect(previewSalienceProfile.affected).toBe(2);
+    return previewSalienceProfile.blocked;
+  };
+
+  test("are not in what would be blocked when a user's profile is tried", async () => {
+    const hers = [{ origin: 'USER', topic: REFUSED }];
+    expect(await blocked(of.admin, [REFUSED])).toEqual(
+      expect.arrayContaining([...hers, { origin: 'AGENT', topic: REFUSED }]),
+    );
+    expect(await blocked(of.user, [REFUSED])).toEqual(hers);
+  });
+});
