@@ -99,7 +99,24 @@ export async function proposeProfile(
     values,
     hierarchy,
     changes: profileChanges(storedValues, values),
-    warnings: profileWarnings(originOf(owner), after, mergeProfiles(policy, hierarchy)),
+    warnings: [
+      ...profileWarnings(originOf(owner), after, mergeProfiles(policy, hierarchy)),
+      ...vectorWarnings(after, unembedded, vectors),
+    ],
     vectors,
   };
+}
+
+/** Topics that match nothing, for the encoder gave them no vector now either. */
+function vectorWarnings(
+  { interests, disinterests }: ProfileSettings,
+  unembedded: ReadonlySet<string>,
+  vectors: ReadonlyMap<string, Float32Array>,
+): string[] {
+  return [...interests, ...disinterests]
+    .filter(({ ref }) => unembedded.has(ref.id) && !vectors.has(ref.id))
+    .map(
+      ({ topic }) =>
+        `Topic "${topic}" has no vector of the present embedding model, so it matches nothing; saving the profile again tries to give it one.`,
+    );
 }

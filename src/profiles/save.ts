@@ -1,4 +1,5 @@
 import {
+  addMissingVectors,
   appendEvents,
   bumpSalienceRevision,
   enqueueRescore,
@@ -48,7 +49,8 @@ const ATTEMPTS = 10;
 
 /**
  * Changes a profile (SPEC §5): a field left out stays, null unsets, lists replace. Saving what is already so changes
- * nothing. A change of scores makes stored facts stale (LAZY), and has a job recompute them besides (BACKGROUND, the
+ * nothing, but gives topics a vector that have none of the present model, which is a change of scores under the same
+ * version: a job recomputes them, unless RECALL_ONLY is asked. A change of scores makes stored facts stale (LAZY), and has a job recompute them besides (BACKGROUND, the
  * default), or leaves them (RECALL_ONLY); ICNU weights, the flashbulb threshold and the persona's name are in no stored
  * score, so a change of these alone leaves them too, whatever is asked.
  * @throws what `proposeProfile` does; ForbiddenError for an auditor. Nothing is stored then, of a refused text its hash
@@ -128,12 +130,14 @@ async function save(
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const proposal = await proposeProfile(deps, actor, request, input);
     const { profile, before, warnings } = proposal;
-    if (proposal.changes.length === 0)
+    const isSame = proposal.changes.length === 0;
+    if (isSame && proposal.vectors.size === 0)
       return { profile: { ...profile, settings: before }, rescoreJob: null, warnings };
-    const strategy = changesScores(proposal.changes) ? (request.rescore ?? 'BACKGROUND') : 'RECALL_ONLY';
+    const isScored = proposal.vectors.size > 0 || changesScores(proposal.changes);
+    const strategy = isScored ? (request.rescore ?? 'BACKGROUND') : 'RECALL_ONLY';
     try {
       const saved = await inTenant(deps.db, actor.tenant, (unit) =>
-        store(unit, deps, actor, proposal, strategy, operation),
+        (isSame ? repair : store)(unit, deps, actor, proposal, strategy, operation),
       );
       deps.feed.wake(actor.tenant.id);
       if (saved.rescoreJob) deps.rescorer.wake(actor.tenant);
@@ -143,6 +147,35 @@ async function save(
     }
   }
   throw new ConflictError('the profile was changed by others meanwhile', ['expectedVersion']);
+}
+
+/**
+ * Gives topics the vectors that they lack. Fingerprints know nothing of these, so no read would find the facts stale:
+ * LAZY is done by a job as well.
+ */
+async function repair(
+  unit: Unit,
+  deps: Deps,
+  actor: TenantActor,
+  { owner, profile, before, vectors, warnings }: ProfileProposal,
+  strategy: RescoreStrategy,
+  operation: string,
+): Promise<SavedProfile> {
+  const at = deps.now();
+  const isRescored = strategy !== 'RECALL_ONLY';
+  const revision = await bumpSalienceRevision(unit, isRescored);
+  const isWritten = await addMissingVectors(unit, {
+    id: profile.id,
+    basedOn: profile.version,
+    staleBelow: isRescored ? revision : null,
+    vectors,
+    modelId: deps.embeddingModelId,
+  });
+  if (!isWritten) throw new Overtaken();
+  await audit(unit, actor, operation, [profile.id], at);
+  const target = originOf(owner) === 'TENANT' ? null : owner;
+  const rescoreJob = isRescored ? await enqueueRescore(unit, newId(), target, at) : null;
+  return { profile: { ...profile, settings: before }, rescoreJob, warnings };
 }
 
 async function store(

@@ -214,3 +214,28 @@ test('a topic without a vector of the present model gets one with the next chang
     ]),
   );
 });
+
+test('saving what is so already gives vectors to topics that lack them, has facts scored with them, and warns of the rest', async () => {
+  const stored = await admin().saved(TENANT, { interests: [{ topic: 'weather', level: 'HIGH' }] });
+  const { disinterests } = stored;
+  await client.query('DELETE FROM profile_topic_embedding WHERE tenant_id = $1', [uuidOf(tenant.id)]);
+  const isEmbedded = async () =>
+    (await topics()).find(({ topic, removed }) => topic === 'weather' && !removed)!.vector !== null;
+  encoder.failing = new EmbeddingError('ENCODER_FAILED', 'stopped');
+  try {
+    const answer = await admin().set(TENANT, { disinterests });
+    expect(answer.rescoreJob).toBeNull();
+    expect(answer.warnings).toContainEqual(expect.stringContaining('"weather" has no vector'));
+    expect(answer.warnings).toContainEqual(expect.stringContaining('"meeting notes" has no vector'));
+    expect(await isEmbedded()).toBe(false);
+  } finally {
+    encoder.failing = null;
+  }
+  const repaired = await admin().set(TENANT, {});
+  expect(repaired.salienceProfile).toEqual(stored);
+  expect(repaired.rescoreJob).not.toBeNull();
+  expect(repaired.warnings?.join() ?? '').not.toContain('has no vector');
+  expect(await isEmbedded()).toBe(true);
+  // Now there is nothing to do.
+  expect(await admin().set(TENANT, {})).toMatchObject({ rescoreJob: null, errors: [] });
+});

@@ -75,6 +75,32 @@ export async function writeProfile(unit: Unit, write: ProfileWrite): Promise<num
   return version;
 }
 
+/**
+ * Stores vectors that topics of a profile lack, and makes facts stale that were scored without them. The profile says
+ * what it said, so it keeps its version. One statement.
+ * @param staleBelow facts scored below this revision are recomputed; null leaves what is stored
+ * @returns whether the stored version is still the one that the vectors were computed for; else nothing is written
+ */
+export async function addMissingVectors(
+  unit: Unit,
+  write: Pick<ProfileWrite, 'id' | 'basedOn' | 'staleBelow' | 'vectors' | 'modelId'>,
+): Promise<boolean> {
+  const vectors = [...write.vectors].map(([id, vector]) => ({ id, vector: Array.from(vector) }));
+  const rows = await unit.tx.$queryRaw<unknown[]>`
+    WITH profile AS (
+      UPDATE salience_profile SET stale_below = coalesce(${write.staleBelow}::int, stale_below)
+      WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${write.id}::uuid AND version = ${write.basedOn}::int
+      RETURNING id
+    ), embedded AS (
+      INSERT INTO profile_topic_embedding (tenant_id, model_id, topic_id, embedding)
+      SELECT ${unit.tenantId}::uuid, ${write.modelId}::int, v.id, v.vector
+      FROM profile CROSS JOIN jsonb_to_recordset(${JSON.stringify(vectors)}::jsonb) AS v(id uuid, vector halfvec)
+      ON CONFLICT (tenant_id, model_id, topic_id) DO NOTHING
+    )
+    SELECT id FROM profile`;
+  return rows.length > 0;
+}
+
 async function writeSettings(unit: Unit, write: ProfileWrite): Promise<number | null> {
   const { settings } = write;
   const { persona } = settings;
