@@ -3,6 +3,7 @@ import {
   type ConsolidationState,
   claimConsolidation,
   type Duplicate,
+  deleteUnusedTopics,
   type FadedFact,
   findDuplicates,
   findFaded,
@@ -30,6 +31,10 @@ import { decayOfTenant, eventsOf, TIE_RULES } from './write-batch.js';
 const LEASE_MS = 30_000;
 /** Facts of one transaction: a write to one of their scopes waits for it. */
 const FACTS_AT_A_TIME = 500;
+/** How long topics are kept at least after they have left their profile, in milliseconds. */
+const TOPICS_KEPT_MS = 24 * 60 * 60_000;
+/** Most of them that one consolidation deletes. */
+const TOPICS_AT_A_TIME = 10_000;
 
 /** DONE with all of it, MORE to do, or LOST to another process or to its end. */
 export type StepOutcome = 'DONE' | 'MORE' | 'LOST';
@@ -40,7 +45,7 @@ type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'n
  * Does the next piece of a consolidation (SPEC §6.5), in one short transaction that also moves the place where it
  * stands: whoever goes on, in whatever process, every piece is done once. First all live facts, a stretch at a time:
  * those whose scores are out of date are rescored, so that nothing fades by a profile of yesterday; duplicates are retired, snapshots of importance renewed, and faded facts retired where the tenant wants that; then
- * the ties that have become too weak are removed. Events come last, told as the system's own doing.
+ * the ties that have become too weak are removed, and topics that left a profile and that no fact names. Events come last, told as the system's own doing.
  * What the tenant wants is read with each piece: a run may be older than that.
  *
  * @param owner names the process
@@ -184,7 +189,10 @@ async function retireFaded(
 
 async function doTies(unit: Unit, state: ConsolidationState, limit: number, now: Date): Promise<Piece> {
   const { through, removed } = await pruneTies(unit, state.position, limit, now, TIE_RULES);
-  if (through === null) return { next: null, events: [], rescored: 0 };
+  if (through === null) {
+    await deleteUnusedTopics(unit, new Date(now.getTime() - TOPICS_KEPT_MS), TOPICS_AT_A_TIME);
+    return { next: null, events: [], rescored: 0 };
+  }
   const figures = { ...state.figures, edgesRemoved: state.figures.edgesRemoved + removed };
   return { next: { ...state, position: through, figures }, events: [], rescored: 0 };
 }

@@ -326,6 +326,41 @@ describe('ties', () => {
   });
 });
 
+describe('topics that have left their profile', () => {
+  test('go after a day where no fact was scored with them', async () => {
+    const caller = profileCallers(salient, tenant).admin;
+    const say = (topics: string[]) =>
+      caller.set(
+        { tenant: true },
+        { interests: topics.map((topic) => ({ topic, level: 'HIGH' })), rescore: 'RECALL_ONLY' },
+      );
+    const left = async () => {
+      const { rows } = await owner.query(
+        'SELECT removed_at IS NOT NULL AS removed FROM profile_topic WHERE tenant_id = $1 ORDER BY number',
+        [uuidOf(tenant.id)],
+      );
+      return rows.map(({ removed }) => removed);
+    };
+    const named = 'The harbour crane is painted every summer';
+    await say([named, 'astronomy', 'beekeeping']);
+    const fact = await admin.fact(named);
+    await say(['beekeeping']);
+    clock.advanceHours(23);
+    await consolidate();
+    expect(await left()).toEqual([true, true, false]);
+    clock.advanceHours(2);
+    await consolidate();
+    expect(await left()).toEqual([true, false]);
+    const { node } = await admin.query<{
+      node: { importanceBreakdown: { matchedTopics: { topic: string }[] } };
+    }>(
+      'query ($id: ID!) { node(id: $id) { ... on Fact { importanceBreakdown { matchedTopics { topic } } } } }',
+      { id: fact.id },
+    );
+    expect(node.importanceBreakdown.matchedTopics.map(({ topic }) => topic)).toEqual([named]);
+  });
+});
+
 describe('a consolidation', () => {
   test('is a node for administrators and auditors, and asked for by administrators alone', async () => {
     const { id } = await consolidate();

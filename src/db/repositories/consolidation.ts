@@ -156,6 +156,28 @@ export async function findFaded(
 }
 
 /**
+ * Deletes topics that left their profiles before that time and that no fact was scored with, the oldest first. Nobody
+ * comes to be scored with one that has left. One statement, one pass over the tenant's facts where there is any.
+ * @returns how many were deleted
+ */
+export async function deleteUnusedTopics(unit: Unit, before: Date, limit: number): Promise<number> {
+  return unit.tx.$executeRaw`
+    WITH used AS MATERIALIZED (
+      SELECT DISTINCT m.number FROM fact_salience s CROSS JOIN LATERAL unnest(s.matched_topics) AS m(number)
+      WHERE s.tenant_id = ${unit.tenantId}::uuid
+        AND EXISTS (SELECT FROM profile_topic t WHERE t.tenant_id = ${unit.tenantId}::uuid
+                    AND t.removed_at < ${before}::timestamptz)
+    ), unused AS MATERIALIZED (
+      SELECT t.id FROM profile_topic t
+      WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.removed_at < ${before}::timestamptz
+        AND NOT EXISTS (SELECT FROM used u WHERE u.number = t.number)
+      ORDER BY t.removed_at, t.id LIMIT ${limit}::int
+      FOR UPDATE
+    )
+    DELETE FROM profile_topic t USING unused u WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.id = u.id`;
+}
+
+/**
  * Tenants with memories that were not consolidated since `before`, and for which nobody has tried to since, the longest
  * waiting first; for the platform's role. One statement.
  */
