@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { beginRescore, enqueueRescore, inTenant, tenantsToRescore } from '../../src/db/index.js';
+import {
+  abandonRescore,
+  beginRescore,
+  enqueueRescore,
+  inTenant,
+  tenantsToRescore,
+} from '../../src/db/index.js';
 import { newId } from '../../src/ids.js';
 import { createRescoreRunner, type RescoreRunner } from '../../src/jobs/index.js';
 import { rescoreStep } from '../../src/rescoring/index.js';
@@ -337,6 +343,87 @@ describe('CASE 49: what fails', () => {
     });
     expect(await raisedOf(facts)).toEqual([false, false, false]);
   });
+});
+
+describe('a job that cannot go on', () => {
+  test('is ended by who finds its holder gone, and left to one that lives', async () => {
+    await raisable(1);
+    const dead = await Process.begin();
+    expect(await dead.step(1)).toBe('MORE');
+    const end = (owner: string) =>
+      inTenant(salient.app.services.db, context, (unit) =>
+        abandonRescore(unit, dead.jobId, owner, 'INTERNAL', clock.now()),
+      );
+    const heir = randomUUID();
+    expect(await end(heir)).toBe(false);
+    expect(await findJob(admin, dead.globalId)).toMatchObject({ status: 'RUNNING' });
+    clock.advance(31_000);
+    expect(await end(heir)).toBe(true);
+    expect(await findJob(admin, dead.globalId)).toMatchObject({ status: 'FAILED', error: 'INTERNAL' });
+    // It is over: nobody ends it twice.
+    expect(await end(heir)).toBe(false);
+    expect(await dead.step()).toBe('LOST');
+  });
+
+  test('is not tried for ever while another process has it', async () => {
+    await raisable(1);
+    const running = await Process.begin();
+    expect(await running.step(1)).toBe('MORE');
+    const { db } = salient.app.services;
+    let tries = 0;
+    // Eight attempts in vain, all but the first two of which try to pass over a fact as well; then the end of the job.
+    const failing = {
+      ...db,
+      withTenant: (...args: Parameters<typeof db.withTenant>) => {
+        tries++;
+        if (tries > 1 && tries < 16) throw new Error('no connection');
+        return db.withTenant(...args);
+      },
+    };
+    const runner = another({ db: failing as typeof db });
+    runner.wake(context);
+    await expect.poll(() => tries, { timeout: 30_000 }).toBeGreaterThanOrEqual(16);
+    await runner[Symbol.asyncDispose]();
+    expect(tries).toBe(16);
+    expect(await findJob(admin, running.globalId)).toMatchObject({ status: 'RUNNING', processed: 1 });
+  });
+});
+
+test('many tenants are worked at by turns, two at the same time', async () => {
+  const others = [];
+  for (let n = 0; n < 4; n++) {
+    const one = await salient.tenant();
+    const { admin: caller } = callersOf(salient, one);
+    for (let m = 0; m < 3; m++) await caller.fact(`Patient safety of ward${m}`);
+    others.push({ caller, own: await contextOf(owner, one) });
+  }
+  const { db, profiles: reader } = salient.app.services;
+  let now = 0;
+  let most = 0;
+  const order: string[] = [];
+  const counting = {
+    effectiveOf: async (...args: Parameters<typeof reader.effectiveOf>) => {
+      now++;
+      most = Math.max(most, now);
+      order.push(args[0].tenantId);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      now--;
+      return reader.effectiveOf(...args);
+    },
+  };
+  const runner = another({ profiles: counting });
+  for (const { own } of others)
+    await inTenant(db, own, (unit) => enqueueRescore(unit, newId(), null, clock.now()));
+  for (const { own } of others) runner.wake(own);
+  for (const { caller } of others) {
+    const [job] = await listJobs(caller);
+    expect(await ended(caller, job!.id)).toMatchObject({ status: 'SUCCEEDED', processed: 3 });
+  }
+  expect(most).toBeLessThanOrEqual(2);
+  // All have begun before any is at its second stretch; another process may have taken one up.
+  const begun = new Set(order);
+  expect(begun.size).toBeGreaterThan(2);
+  expect(new Set(order.slice(0, begun.size))).toEqual(begun);
 });
 
 describe('cancelling', () => {
