@@ -138,6 +138,8 @@ function note(
   profiles: readonly ScopeProfile[],
 ): void {
   for (const { owner, effective } of profiles) {
+    // What an agent's profile keeps from having an effect tells what is in it.
+    if (owner.agentId !== null && !maySeeProfileOf(actor, 'AGENT')) continue;
     for (const setting of effective.blocked) {
       if (blocked.size >= MAX_BLOCKED) return;
       if (!maySeeProfileOf(actor, setting.origin)) continue;

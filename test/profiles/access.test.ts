@@ -263,4 +263,9 @@ describe("an agent's topics in what a user looks at", () => {
     );
     expect(await blocked(of.user, [REFUSED])).toEqual(hers);
   });
+
+  test('nor are they found out by trying topics until one is blocked', async () => {
+    expect(await blocked(of.admin, [SECRET])).toContainEqual({ origin: 'USER', topic: SECRET });
+    expect(await blocked(of.user, [SECRET])).toEqual(await blocked(of.user, ['something else']));
+  });
 });
