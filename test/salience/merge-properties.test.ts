@@ -259,17 +259,13 @@ describe('scores, whatever the profiles', () => {
     );
   });
 
-  it('and fingerprints do not depend on spelling, order, refs, or what only recall and readers look at', () => {
+  it('and fingerprints do not depend on order, refs, or what only recall and readers look at', () => {
     const parts = { model: 'm', calibration: 'c' };
     const retold = (profile: ProfileSettings): ProfileSettings => {
       const renumbered = { id: 'other', number: 0 };
       const topics = (entries: ProfileSettings['interests']) =>
-        entries
-          .map(({ topic, level }) => ({ topic: ` ${topic.toUpperCase()}`, level, ref: renumbered }))
-          .reverse();
-      const identity = profile.persona.identity
-        .map(({ term }) => ({ term: `${term.toUpperCase()} `, ref: renumbered }))
-        .reverse();
+        entries.map(({ topic, level }) => ({ topic, level, ref: renumbered })).reverse();
+      const identity = profile.persona.identity.map(({ term }) => ({ term, ref: renumbered })).reverse();
       return {
         ...profile,
         interests: topics(profile.interests),
