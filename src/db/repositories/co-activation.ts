@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/client.js';
+import { timeCondition } from './conditions.js';
 import type { Unit } from './unit.js';
 
 /** Two facts that recalls returned together, and how often (SPEC §6.3). */
@@ -38,12 +39,9 @@ export async function strengthenTies(
   rules: TieRules,
 ): Promise<void> {
   if (pairs.length === 0) return;
-  const live = (alias: string) => {
-    const fact = Prisma.raw(alias);
-    return Prisma.sql`EXISTS (
-      SELECT FROM fact ${fact} WHERE ${fact}.tenant_id = ${unit.tenantId}::uuid AND ${fact}.id = p.${fact}
-        AND ${fact}.retired_at IS NULL AND (${fact}.valid_to IS NULL OR ${fact}.valid_to > ${at}::timestamptz))`;
-  };
+  const live = (id: 'first' | 'second') => Prisma.sql`EXISTS (
+    SELECT FROM fact f
+    WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.id = p.${Prisma.raw(id)} AND ${timeCondition({ now: at })})`;
   await unit.tx.$executeRaw`
     INSERT INTO co_activation AS t (tenant_id, first_id, second_id, weight, updated_at)
     SELECT ${unit.tenantId}::uuid, p.first, p.second, 1 - power(1 - ${rules.step}::float8, p.times), ${at}::timestamptz

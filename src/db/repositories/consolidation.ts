@@ -1,7 +1,8 @@
 import { Prisma } from '../generated/client.js';
 import type { Transaction } from '../index.js';
+import { timeCondition } from './conditions.js';
 import { type Decay, importanceAt } from './importance.js';
-import { type ImportanceChange, liveAt, worthTelling } from './learning.js';
+import { type ImportanceChange, worthTelling } from './learning.js';
 import type { Unit } from './unit.js';
 
 /** Snapshots of importance that were renewed, and the changes among them that are to be told. */
@@ -31,7 +32,7 @@ export async function nextFacts(
   const rows = await unit.tx.$queryRaw<{ scopeId: number; factId: string }[]>`
     SELECT s.scope_id AS "scopeId", s.fact_id AS "factId"
     FROM fact_salience s JOIN fact f ON f.tenant_id = s.tenant_id AND f.id = s.fact_id
-    WHERE s.tenant_id = ${unit.tenantId}::uuid AND f.tenant_id = ${unit.tenantId}::uuid ${begin} AND ${liveAt(at)}
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND f.tenant_id = ${unit.tenantId}::uuid ${begin} AND ${timeCondition({ now: at })}
     ORDER BY s.scope_id, s.fact_id LIMIT ${limit}::int`;
   const last = rows.at(-1);
   return last ? { ...last, factIds: rows.map(({ factId }) => factId) } : null;
@@ -54,7 +55,7 @@ export async function refreshImportance(
       SELECT f.id, f.agent_id, f.user_id, s.told, s.current AS stored, ${importanceAt(at, decay)} AS current
       FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
       WHERE f.tenant_id = ${unit.tenantId}::uuid AND s.tenant_id = ${unit.tenantId}::uuid
-        AND f.id = ANY(${[...factIds]}::uuid[]) AND ${liveAt(at)}
+        AND f.id = ANY(${[...factIds]}::uuid[]) AND ${timeCondition({ now: at })}
     ), changed AS MATERIALIZED (
       SELECT r.*, ${worthTelling(delta)} AS tell FROM reckoned r WHERE r.current <> r.stored
     ), written AS (
@@ -87,7 +88,7 @@ export async function findDuplicates(unit: Unit, factIds: readonly string[], at:
     WITH ending AS MATERIALIZED (
       SELECT DISTINCT f.scope_id, f.kind, f.text_hash FROM fact f
       WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.id = ANY(${[...factIds]}::uuid[])
-        AND f.valid_to IS NOT NULL AND ${liveAt(at)}
+        AND f.valid_to IS NOT NULL AND ${timeCondition({ now: at })}
     ), twin AS MATERIALIZED (
       SELECT f.id, f.agent_id, f.user_id, s.pinned,
         first_value(f.id) OVER w AS kept_id, first_value(s.pinned) OVER w AS kept_pinned
@@ -95,7 +96,7 @@ export async function findDuplicates(unit: Unit, factIds: readonly string[], at:
       JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = e.scope_id AND f.kind = e.kind
         AND f.text_hash = e.text_hash
       JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = f.id
-      WHERE ${liveAt(at)}
+      WHERE ${timeCondition({ now: at })}
       WINDOW w AS (PARTITION BY f.scope_id, f.kind, f.text_hash
                    ORDER BY f.valid_to DESC NULLS FIRST, s.pinned DESC, f.recorded_at, f.id)
     )
@@ -150,7 +151,7 @@ export async function findFaded(
     SELECT f.id AS "factId", f.agent_id AS "agentId", f.user_id AS "userId"
     FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
     WHERE f.tenant_id = ${unit.tenantId}::uuid AND s.tenant_id = ${unit.tenantId}::uuid
-      AND f.id = ANY(${[...factIds]}::uuid[]) AND ${liveAt(at)}
+      AND f.id = ANY(${[...factIds]}::uuid[]) AND ${timeCondition({ now: at })}
       AND s.current < ${below}::float8 AND s.recall_count = 0 AND NOT s.pinned
     ORDER BY f.id`;
 }

@@ -1,4 +1,5 @@
 import { hexOf } from '../content/index.js';
+import { timeCondition } from './conditions.js';
 import { type FactRecord, SALIENCE_COLUMNS, type SalienceRecord } from './fact-records.js';
 import type { ScopeFigures } from './scopes.js';
 import type { Unit } from './unit.js';
@@ -131,14 +132,13 @@ export async function lookUpFacts(
       FROM (SELECT *, true AS measured FROM near UNION ALL SELECT *, false FROM sharing) a
       JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = a.fact_id
       JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
-      WHERE f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)
+      WHERE ${timeCondition({ now })}
     ), nearest AS (
       SELECT DISTINCT ON (place) place, distance, last_seen_at FROM held WHERE measured ORDER BY place, distance, fact_id
     ), candidate AS (
       SELECT d.place, f.id, true AS exact, -1000::float8 AS rank
       FROM draft d JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = d."scopeId" AND f.kind = d.kind
-        AND f.text_hash = d."textHash" AND f.retired_at IS NULL
-        AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz) AND f.id IS DISTINCT FROM d.replaces
+        AND f.text_hash = d."textHash" AND ${timeCondition({ now })} AND f.id IS DISTINCT FROM d.replaces
       UNION ALL
       SELECT d.place, h.fact_id, false, h.distance FROM draft d JOIN held h ON h.place = d.place AND h.kind = d.kind
     ), own AS MATERIALIZED (
@@ -158,7 +158,7 @@ export async function lookUpFacts(
       LEFT JOIN LATERAL (
         SELECT sum(f.characters) AS characters FROM fact f
         WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.scope_id = o.scope_id AND f.kind = 'USER_PROFILE'
-          AND f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${now}::timestamptz)) p ON true
+          AND ${timeCondition({ now })}) p ON true
     )
     , topic AS MATERIALIZED (
       SELECT w."scopeId", w.id, e.embedding

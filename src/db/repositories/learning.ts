@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/client.js';
+import { timeCondition } from './conditions.js';
 import { type Decay, importanceAt } from './importance.js';
 import type { Unit } from './unit.js';
 
@@ -59,7 +60,7 @@ export async function reinforceFacts(
         least(${max}::float8, s.reinforcement + ${step}::float8 * (${max}::float8 - s.reinforcement)) AS reinforcement
       FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
       WHERE f.tenant_id = ${unit.tenantId}::uuid AND s.tenant_id = ${unit.tenantId}::uuid
-        AND f.id = ANY(${[...factIds]}::uuid[]) AND ${liveAt(at)}
+        AND f.id = ANY(${[...factIds]}::uuid[]) AND ${timeCondition({ now: at })}
         AND (s.reinforced_at IS NULL OR s.reinforced_at <= ${before}::timestamptz)
     ), reckoned AS MATERIALIZED (
       SELECT s.*, ${importanceAt(at, decay)} AS current FROM due s
@@ -77,9 +78,4 @@ export async function reinforceFacts(
 /** Whether `current` of `r` is so far from its `told` that it is told; absorbs the rounding of the subtraction. */
 export function worthTelling(delta: number): Prisma.Sql {
   return Prisma.sql`(abs(r.current - r.told) >= ${delta - 1e-9}::float8)`;
-}
-
-/** Facts `f` that are live at that time. */
-export function liveAt(at: Date): Prisma.Sql {
-  return Prisma.sql`(f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > ${at}::timestamptz))`;
 }
