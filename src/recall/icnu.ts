@@ -1,13 +1,5 @@
 /** ICNU at recall (SPEC §8.2): what matters is moved up among what is relevant. Pure. */
-import type { IcnuWeights } from '../salience/index.js';
-
-/** A quarter each. */
-export const DEFAULT_ICNU_WEIGHTS: IcnuWeights = Object.freeze({
-  importance: 0.25,
-  coactivation: 0.25,
-  novelty: 0.25,
-  urgency: 0.25,
-});
+import { DEFAULT_ICNU_WEIGHTS, type IcnuWeights } from '../salience/index.js';
 
 /** Weights as shares of their sum, which is 1 then: what a profile sets counts in proportion (SPEC §5). */
 export function sharesOf(weights: IcnuWeights): IcnuWeights {

@@ -1,6 +1,7 @@
 import type { CandidateRow, FactNumbers } from '../db/index.js';
 import {
   currentImportance,
+  DEFAULT_ICNU_WEIGHTS,
   type DecayVariant,
   decay,
   hoursUnseen,
@@ -8,7 +9,7 @@ import {
 } from '../salience/index.js';
 import { type CoActivation, coActivationOf, NO_TIES } from './co-activation.js';
 import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
-import { DEFAULT_ICNU_WEIGHTS, freshness, ICNU_LAMBDA, type IcnuSignals, icnu, withIcnu } from './icnu.js';
+import { freshness, ICNU_LAMBDA, type IcnuSignals, icnu, withIcnu } from './icnu.js';
 import { TOPIC_EXPONENT, topicFactor } from './topic-factor.js';
 
 /** How scores are made; the defaults are those of SPEC §8. */

@@ -79,7 +79,7 @@ export {
   reaffirmedInputs,
 } from './inputs.js';
 export { type Meeting, meetProfile } from './meet.js';
-export { mergeProfiles } from './merge.js';
+export { DEFAULT_ICNU_WEIGHTS, mergeProfiles } from './merge.js';
 export {
   DEFAULT_BASE,
   FAMILIAR_SIMILARITY,

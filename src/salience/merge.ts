@@ -13,8 +13,8 @@ import { mergeIdentity, mergeTopics } from './merge-lists.js';
 import { type Claim, claimsOf, type Decision, layersOf, MERGE_RULES, settle } from './merge-rules.js';
 import { NEUTRAL_PROFILE } from './profile.js';
 
-/** Shares of the signals of recall where nobody has set any (SPEC §8.2). */
-const DEFAULT_WEIGHTS: IcnuWeights = Object.freeze({
+/** Shares of the signals of recall where nobody has set any: a quarter each (SPEC §8.2). */
+export const DEFAULT_ICNU_WEIGHTS: IcnuWeights = Object.freeze({
   importance: 0.25,
   coactivation: 0.25,
   novelty: 0.25,
@@ -56,7 +56,7 @@ export function mergeProfiles(policy: MergePolicy, hierarchy: ProfileHierarchy):
     'ICNU_WEIGHTS',
     rules.icnuWeights<IcnuWeights>,
     (settings) => settings.icnuWeights,
-    DEFAULT_WEIGHTS,
+    DEFAULT_ICNU_WEIGHTS,
   );
   const alpha = settled('ALPHA', rules.surpriseWeights<number>, ({ alpha }) => alpha, fallback.alpha);
   const beta = settled('BETA', rules.surpriseWeights<number>, ({ beta }) => beta, fallback.beta);

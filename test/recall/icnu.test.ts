@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  DEFAULT_ICNU_WEIGHTS,
   freshness,
   ICNU_LAMBDA,
   type IcnuSignals,
@@ -9,6 +8,7 @@ import {
   urgencyNow,
   withIcnu,
 } from '../../src/recall/icnu.js';
+import { DEFAULT_ICNU_WEIGHTS } from '../../src/salience/index.js';
 
 const signals: fc.Arbitrary<IcnuSignals> = fc.record({
   importance: fc.double({ min: 0.05, max: 10, noNaN: true }),
