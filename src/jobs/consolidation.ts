@@ -15,6 +15,7 @@ import { newId } from '../ids.js';
 import { consolidateStep } from '../learning/index.js';
 import type { Services } from '../services.js';
 import { audit, type TenantActor, type TenantContext, toTenantContext } from '../tenancy/index.js';
+import { pause, within } from './waiting.js';
 
 /** Consolidates the facts of tenants (SPEC §6.5), on request and by itself. */
 export interface Consolidator extends AsyncDisposable {
@@ -189,18 +190,4 @@ class TimedConsolidator implements Consolidator {
   #tell(error: unknown, message: string): void {
     if (!this.#stop.signal.aborted) this.deps.log.error({ code: (error as { code?: string }).code }, message);
   }
-}
-
-/** Waits for work, but no longer than that. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -12,6 +12,7 @@ import {
 import { mineSession, type RunRefusal } from '../extraction/index.js';
 import type { Services } from '../services.js';
 import { type TenantContext, toTenantContext } from '../tenancy/index.js';
+import { pause, within } from './waiting.js';
 
 /** What a run came to by the time its caller is answered. */
 export interface ExtractionOutcome {
@@ -98,9 +99,8 @@ class Runner implements JobRunner {
       if ((outcomes.get(runId)?.status ?? 'PENDING') !== 'PENDING') done(outcomes);
     });
     if (!wait) return PENDING;
-    const { promise: late, cancel } = timeout(this.timing.wait);
     try {
-      const outcomes = await Promise.race([own, work, late]);
+      const outcomes = await within(Promise.race([own, work]), this.timing.wait);
       if (!outcomes) return PENDING;
       // Another append's run may have mined these messages along with its own.
       return outcomes.get(runId) ?? (await this.#outcomeOf(tenant, runId));
@@ -108,17 +108,13 @@ class Runner implements JobRunner {
       // The messages are kept and the job is open: it is taken up again, here or elsewhere.
       this.#tell(error, 'mining a session failed');
       return PENDING;
-    } finally {
-      cancel();
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#stop.abort();
-    const { promise: late, cancel } = timeout(this.timing.close);
-    await Promise.race([Promise.allSettled(this.#tails.values()), late]);
-    cancel();
+    await within(Promise.allSettled(this.#tails.values()), this.timing.close);
   }
 
   /** @param onRound is told what the runs have come to after each round */
@@ -227,16 +223,4 @@ function merged(earlier: ExtractionOutcome | undefined, later: ExtractionOutcome
     factIds: [...new Set([...earlier.factIds, ...later.factIds])],
     refused: [...earlier.refused, ...later.refused],
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function timeout(ms: number): { promise: Promise<null>; cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  const promise = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  return { promise, cancel: () => clearTimeout(timer) };
 }

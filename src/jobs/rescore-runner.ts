@@ -15,6 +15,7 @@ import type { Services } from '../services.js';
 import { SYSTEM_ACTOR, type TenantContext, toTenantContext } from '../tenancy/index.js';
 import { StretchSize } from './stretch-size.js';
 import { Turns } from './turns.js';
+import { pause, within } from './waiting.js';
 
 /**
  * Works at the rescorings of tenants (SPEC §7): one of each tenant at a time, whatever processes there are, and in one
@@ -98,13 +99,8 @@ class Runner implements RescoreRunner {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     if (this.#timer) clearInterval(this.#timer);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, this.timing.close);
-    });
     const rest = [this.#sweeping, ...[...this.#working.values()].map(({ done }) => done)];
-    await Promise.race([Promise.allSettled(rest), late]);
-    clearTimeout(timer);
+    await within(Promise.allSettled(rest), this.timing.close);
   }
 
   async #work(tenant: TenantContext, entry: { again: boolean }): Promise<void> {
@@ -152,7 +148,7 @@ class Runner implements RescoreRunner {
         if (attempts >= MAX_ATTEMPTS) return this.#abandon(tenant, jobId, error);
         // One bad fact must not stop the others: the stretch is cut down to it, and it alone is passed over.
         size.failed();
-        await new Promise((resolve) => setTimeout(resolve, size.current === 1 ? this.timing.retry : 0));
+        await pause(size.current === 1 ? this.timing.retry : 0);
       }
     }
     await inTenant(this.deps.db, tenant, (unit) => releaseRescore(unit, jobId, this.#owner));
