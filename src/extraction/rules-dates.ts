@@ -1,19 +1,6 @@
 /** Explicit dates that a sentence gives for the beginning of what it states (SPEC §1, validFrom). */
+import { MONTHS } from '../text/index.js';
 
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
 const MONTH = `(?<month>${MONTHS.join('|')}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?`;
 const YEAR = '(?<year>(?:19|20)\\d\\d)';
 const DAY = '(?<day>[0-3]?\\d)(?:st|nd|rd|th)?';

@@ -4,5 +4,6 @@ export { checkContent, type Refusal, type RefusalCategory, scanMessage } from '.
 export { DuplicateIndex } from './duplicate-index.js';
 export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';
 export { analyzeDocument, analyzeQuery, type LexicalTerm } from './lexical-analysis.js';
+export { MONTHS } from './months.js';
 export { segmentWords } from './segment.js';
 export { valenceOf } from './sentiment.js';
