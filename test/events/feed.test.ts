@@ -230,7 +230,8 @@ describe('a feed', () => {
       feed.wake(fixture.tenant.id);
       await pending;
     });
-    expect(statements).toHaveLength(1);
+    // Looks at the heads of streams, which a timer and a new connection bring about, are not reads of the log.
+    expect(statements.filter((sql) => /\bevent_batch\b/.test(sql))).toHaveLength(1);
     await Promise.all(followers.map((entries) => entries.return(undefined)));
   });
 

@@ -50,14 +50,12 @@ describe('importance at a time, by the database', () => {
         const recordedAt = hoursAgo(recorded);
         const reinforcedAt = reinforced === null ? null : hoursAgo(reinforced);
         const lastSeenAt = hoursAgo(seen);
-        await set(tenant, id, { ...parts, reinforcedAt, lastSeenAt });
-        const rows = await tenant.run(async ({ tx }) => {
-          await tx.$executeRaw`UPDATE fact SET recorded_at = ${recordedAt}::timestamptz WHERE tenant_id = ${tenant.id}::uuid`;
-          return tx.$queryRaw<{ importance: number }[]>`
+        await set(tenant, id, { ...parts, recordedAt, reinforcedAt, lastSeenAt });
+        const rows = await tenant.run(
+          ({ tx }) => tx.$queryRaw<{ importance: number }[]>`
             SELECT ${importanceAt(NOW, DECAY_VARIANTS.STANDARD)} AS importance
-            FROM fact f JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
-            WHERE f.tenant_id = ${tenant.id}::uuid`;
-        });
+            FROM fact_salience s WHERE s.tenant_id = ${tenant.id}::uuid`,
+        );
         const unseen = hoursUnseen(NOW, { recordedAt, reinforcedAt, lastSeenAt });
         const expected = currentImportance({ ...parts, decay: decay(unseen, parts.decayResistance) });
         expect(rows[0]!.importance).toBeCloseTo(expected, 9);
