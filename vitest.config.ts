@@ -11,5 +11,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two files at a time also on two cores, where vitest would take one.
     maxWorkers: 2,
+    // Files that one worker runs load the modules once.
+    isolate: false,
   },
 });

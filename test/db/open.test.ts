@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PooledDatabase } from '../../src/db/database.js';
 import {
   DatabaseUnreachableError,
@@ -11,7 +11,7 @@ import { silentLog } from '../../src/db/log.js';
 import { requireVersions } from '../../src/db/server-check.js';
 import { UnavailableError } from '../../src/errors.js';
 import { newId } from '../../src/ids.js';
-import { databaseOn, isPostgres, ownerClient } from '../support/database.js';
+import { databaseOn, isPostgres, ownerClient, sharedConnection } from '../support/database.js';
 
 const superuserUrl = process.env['SALIENT_TEST_SUPERUSER_URL'];
 
@@ -104,7 +104,7 @@ describe('a database that went away', () => {
   });
 
   it.runIf(isPostgres)('serves again when its connections come back', async () => {
-    const { connection } = inject('salientDatabase');
+    const connection = sharedConnection();
     const db = new PooledDatabase(
       'postgres',
       { connection, size: 2, connectTimeoutMs: 5_000, log: silentLog },
@@ -125,7 +125,7 @@ describe('a database that went away', () => {
 
 describe('a connection as superuser', () => {
   it.runIf(superuserUrl !== undefined)("does not see other tenants' rows either", async () => {
-    const database = new URL(inject('salientDatabase').connection.connectionString!).pathname.slice(1);
+    const database = new URL(sharedConnection().connectionString!).pathname.slice(1);
     const connection = { connectionString: databaseOn(superuserUrl!, database) };
     const db = new PooledDatabase(
       'postgres',

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
 import type { FeedOptions, FeedWakeUps } from '../../src/events/index.js';
 import type { TenantActor, TenantContext } from '../../src/tenancy/index.js';
+import { sharedConnection } from '../support/database.js';
 
 const script = fileURLToPath(new URL('event-process.mjs', import.meta.url));
 
@@ -36,7 +36,7 @@ export class EventProcess implements AsyncDisposable {
   }
 
   static async start(feedOptions: Partial<FeedOptions> = {}): Promise<EventProcess> {
-    const { connection } = inject('salientDatabase');
+    const connection = sharedConnection();
     const child = fork(script, [JSON.stringify({ connection, feedOptions })]);
     const process = new EventProcess(child);
     await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Database,
   type NotificationOptions,
@@ -11,7 +11,7 @@ import { createNotifications } from '../../src/db/notifications.js';
 import { type EventFeed, type FeedOptions, selectEvents } from '../../src/events/index.js';
 import { WakeUps } from '../../src/events/wake-ups.js';
 import { newId } from '../../src/ids.js';
-import { isPostgres, ownerClient, testDatabase } from '../support/database.js';
+import { isPostgres, ownerClient, sharedConnection, testDatabase } from '../support/database.js';
 import { ServerProxy } from './server-proxy.js';
 import { Fixture, feedOf, subjectsOf, take } from './support.js';
 
@@ -162,7 +162,7 @@ describe.runIf(isPostgres)('hints across processes', () => {
     };
   }
 
-  const proxied = () => ServerProxy.to(inject('salientDatabase').connection);
+  const proxied = () => ServerProxy.to(sharedConnection());
 
   /** A follower of another process than the one that writes: through the proxy, with hints and polls counted. */
   async function follower(

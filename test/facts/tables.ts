@@ -1,7 +1,6 @@
 import pg from 'pg';
-import { inject } from 'vitest';
 import type { TestTenant } from '../support/app.js';
-import { databaseOn, ownerClient } from '../support/database.js';
+import { databaseOn, isPostgres, ownerClient, sharedConnection } from '../support/database.js';
 import { uuidOf } from './support.js';
 
 /**
@@ -10,8 +9,8 @@ import { uuidOf } from './support.js';
  */
 export async function seeingClient(): Promise<pg.Client> {
   const superuser = process.env['SALIENT_TEST_SUPERUSER_URL'];
-  const { kind, connection } = inject('salientDatabase');
-  if (kind === 'embedded' || superuser === undefined || connection.connectionString === undefined)
+  const connection = sharedConnection();
+  if (!isPostgres || superuser === undefined || connection.connectionString === undefined)
     return ownerClient();
   const database = new URL(connection.connectionString).pathname.slice(1);
   const client = new pg.Client({ connectionString: databaseOn(superuser, database) });

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { inject } from 'vitest';
-import { databaseOn, isPostgres, ownerClient } from '../support/database.js';
+import { databaseOn, isPostgres, ownerClient, sharedConnection } from '../support/database.js';
 
 /**
  * A plain connection to the shared database as a superuser: on a server the tables' owner is none, and what row-level
@@ -11,7 +10,7 @@ export async function superuserClient(): Promise<pg.Client> {
   const server = process.env['SALIENT_TEST_SUPERUSER_URL'];
   if (!server)
     throw new Error('On PostgreSQL the leak suite needs SALIENT_TEST_SUPERUSER_URL; see scripts/postgres.sh');
-  const { connectionString } = inject('salientDatabase').connection;
+  const { connectionString } = sharedConnection();
   const client = new pg.Client({
     connectionString: databaseOn(server, new URL(connectionString ?? '').pathname.slice(1)),
   });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { enqueueRescore, inTenant } from '../../src/db/index.js';
 import { newId } from '../../src/ids.js';
 import type { TenantContext } from '../../src/tenancy/index.js';
@@ -9,7 +9,7 @@ import { type Caller, callersOf, type FactView, TestClock, uuidOf } from '../fac
 import { eventsOf, seeingClient } from '../facts/tables.js';
 import { type ProfileCaller, profileCallers } from '../profiles/support.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { isPostgres } from '../support/database.js';
+import { isPostgres, sharedConnection } from '../support/database.js';
 import { changes, contextOf, ended, findJob, listJobs } from './support.js';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
@@ -79,7 +79,7 @@ describe.runIf(isPostgres)('with other processes on the database', () => {
       `SELECT FROM scope_state WHERE tenant_id = $1 AND scope_id = (SELECT scope_id FROM fact WHERE id = $2) FOR UPDATE`,
       [context.id, uuidOf(last[0]!.id)],
     );
-    const url = inject('salientDatabase').connection.connectionString as string;
+    const url = sharedConnection().connectionString as string;
     const worker: ChildProcess = spawn(process.execPath, [WORKER, url, context.id], { stdio: 'inherit' });
     const gone = new Promise((resolve) => worker.once('exit', (_code, signal) => resolve(signal)));
     try {

@@ -17,11 +17,12 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const POSTGRES_POOL_SIZE = 8;
 
 /**
- * Connects to the database that all test files share; each file closes its own connection. Test files run side by side
- * in it, so a test makes its own tenants and looks at nothing else.
+ * Connects to a database that test files share; each file closes its own connection. Test files run side by side in it,
+ * so a test makes its own tenants and looks at nothing else.
  */
 export async function testDatabase(): Promise<Database> {
-  const { kind, connection } = inject('salientDatabase');
+  const { kind } = inject('salientDatabases');
+  const connection = sharedConnection();
   const size = kind === 'embedded' ? 1 : POSTGRES_POOL_SIZE;
   return new PooledDatabase(
     kind,
@@ -30,9 +31,16 @@ export async function testDatabase(): Promise<Database> {
   );
 }
 
+/** The shared database of this one of vitest's workers. */
+export function sharedConnection(): pg.ClientConfig {
+  const { connections } = inject('salientDatabases');
+  const worker = Number(process.env['VITEST_POOL_ID']);
+  return connections[(worker - 1) % connections.length]!;
+}
+
 /** A plain connection to the shared database as the owner of its tables, whom row-level security does not stop. */
 export async function ownerClient(): Promise<pg.Client> {
-  const client = new pg.Client({ ...inject('salientDatabase').connection });
+  const client = new pg.Client({ ...sharedConnection() });
   await client.connect();
   return client;
 }

@@ -13,31 +13,38 @@ import { embeddedConnection } from '../../src/db/open.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** How test files reach the one database of the run; see test/support/database.ts. */
-    salientDatabase: { kind: 'embedded' | 'postgres'; connection: pg.ClientConfig };
+    /** How test files reach the databases of the run; see test/support/database.ts. */
+    salientDatabases: { kind: 'embedded' | 'postgres'; connections: pg.ClientConfig[] };
   }
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Before the first test: builds `dist` (worker threads run from it) and starts the one database that all test files
- * share. Each file makes tenants of its own in it; that keeps them apart.
+ * Before the first test: builds `dist` (worker threads run from it) and starts the databases that the test files share.
+ * Each file makes tenants of its own; that keeps them apart.
  *
- * SALIENT_TEST_DATABASE_URL names a PostgreSQL server on which a database of its own is made for the run; without it
- * the embedded database runs in this process, and the tests' processes reach it through its socket.
+ * SALIENT_TEST_DATABASE_URL names a PostgreSQL server on which one database is made for the run; without it an embedded
+ * database runs in this process for each of vitest's workers, since one serves one connection at a time.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   build();
   const server = process.env['SALIENT_TEST_DATABASE_URL'];
-  const database = server === undefined ? await startEmbedded() : await createDatabase(server);
-  await applyMigrations({ connection: database.connection, log: silentLog });
-  project.provide('salientDatabase', { kind: database.kind, connection: database.connection });
-  return database.remove;
+  const databases =
+    server === undefined
+      ? await Promise.all(Array.from({ length: project.config.maxWorkers }, startEmbedded))
+      : [await createDatabase(server)];
+  for (const { connection } of databases) await applyMigrations({ connection, log: silentLog });
+  project.provide('salientDatabases', {
+    kind: server === undefined ? 'embedded' : 'postgres',
+    connections: databases.map(({ connection }) => connection),
+  });
+  return async () => {
+    await Promise.all(databases.map(({ remove }) => remove()));
+  };
 }
 
 interface RunDatabase {
-  readonly kind: 'embedded' | 'postgres';
   readonly connection: pg.ClientConfig;
   readonly remove: () => Promise<void>;
 }
@@ -46,7 +53,6 @@ async function startEmbedded(): Promise<RunDatabase> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'salient-test-'));
   const server = await EmbeddedServer.start({ dataDirectory, durable: false, log: silentLog });
   return {
-    kind: 'embedded',
     connection: embeddedConnection(server.host),
     remove: async () => {
       await server[Symbol.asyncDispose]();
@@ -61,7 +67,6 @@ async function createDatabase(serverUrl: string): Promise<RunDatabase> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return {
-    kind: 'postgres',
     connection: { connectionString: url.href },
     remove: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`),
   };
