@@ -93,6 +93,7 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, by: Collect
         factId: added.id,
         scopeId: fact.scopeId,
         entities: fact.prepared.entities,
+        relations: fact.prepared.relations ?? [],
         validFrom: added.validFrom,
         validTo: added.validTo,
       });

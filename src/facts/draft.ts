@@ -34,6 +34,12 @@ export interface FactDraft {
   readonly predicate?: string | null;
   readonly object?: string | null;
   readonly entities?: readonly string[];
+  /** Relations that it states; both ends are among its entities. */
+  readonly relations?: readonly {
+    readonly source: string;
+    readonly relation: string;
+    readonly target: string;
+  }[];
   readonly confidence?: number;
   readonly metadata?: unknown;
   readonly hints?: Omit<OfferedHints, 'sentiment'>;
@@ -60,6 +66,12 @@ export interface PreparedFact {
   readonly embedding: Float32Array | null;
   readonly hints: ResolvedHints;
   readonly entities: readonly { readonly name: string; readonly key: Uint8Array<ArrayBuffer> }[];
+  /** By the keys of entities; none when left out. */
+  readonly relations?: readonly {
+    readonly source: Uint8Array<ArrayBuffer>;
+    readonly relation: string;
+    readonly target: Uint8Array<ArrayBuffer>;
+  }[];
 }
 
 /** Why a draft may not be stored. `path` leads to the part at fault; the reason never holds the text. */
@@ -118,6 +130,11 @@ export async function prepareFacts(
       embedding: vectorOf.get(one) ?? null,
       hints: resolveHints({ ...one.draft.hints, sentiment: { valence: valenceOf(one.text) } }),
       entities: namesOf(content, one.draft.entities ?? []),
+      relations: (one.draft.relations ?? []).map(({ source, relation, target }) => ({
+        source: entityKey(content, source),
+        relation,
+        target: entityKey(content, target),
+      })),
     };
   });
 }
@@ -147,6 +164,10 @@ function refusalOf(draft: FactDraft, text: string, limit: number): DraftRefusal 
     const fault = checkContent(name, NAME_CHARACTERS);
     if (fault) return { ...fault, path: ['entities', index] };
   }
+  for (const [index, { relation }] of (draft.relations ?? []).entries()) {
+    const fault = checkContent(relation, NAME_CHARACTERS);
+    if (fault) return { ...fault, path: ['relations', index] };
+  }
   if (draft.metadata != null) {
     const fault = checkContent(JSON.stringify(draft.metadata), limit);
     if (fault) return { ...fault, path: ['metadata'] };
@@ -159,11 +180,15 @@ function namesOf(content: Content, names: readonly string[]): PreparedFact['enti
   const byKey = new Map<string, { name: string; key: Uint8Array<ArrayBuffer> }>();
   for (const name of names) {
     const trimmed = name.normalize('NFC').trim();
-    const key = content.hash('entity-name', normalizeFactText(trimmed));
+    const key = entityKey(content, trimmed);
     const place = hexOf(key);
     if (!byKey.has(place)) byKey.set(place, { name: trimmed, key });
   }
   return [...byKey.values()];
+}
+
+function entityKey(content: Content, name: string): Uint8Array<ArrayBuffer> {
+  return content.hash('entity-name', normalizeFactText(name.normalize('NFC').trim()));
 }
 
 /** A draft's world times. @throws BadInputError when it ends before it begins */

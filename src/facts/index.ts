@@ -5,6 +5,8 @@ export {
   type FactDraft,
   type FactOrigin,
   isRefusal,
+  MAX_ENTITIES,
+  NAME_CHARACTERS,
   type PreparedFact,
   prepareFacts,
 } from './draft.js';

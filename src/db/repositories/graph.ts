@@ -10,6 +10,12 @@ export interface FactEntities {
   readonly factId: string;
   readonly scopeId: number;
   readonly entities: readonly { readonly name: string; readonly key: Uint8Array }[];
+  /** Relations between these entities that the fact states, by their keys. */
+  readonly relations: readonly {
+    readonly source: Uint8Array;
+    readonly relation: string;
+    readonly target: Uint8Array;
+  }[];
   readonly validFrom: Date;
   readonly validTo: Date | null;
 }
@@ -21,8 +27,8 @@ export const CO_OCCURS = 'co_occurs';
 const TIED_ENTITIES = 8;
 
 /**
- * Indexes facts in the graph: entities by scope and name, their mentions, and a `co_occurs` edge between every two
- * of a fact. An edge lives as long as a live fact supports it; its weight is the number of facts that do.
+ * Indexes facts in the graph: entities by scope and name, their mentions, a `co_occurs` edge between every two
+ * of a fact, and the relations that it states. An edge lives as long as a live fact supports it; its weight is the number of facts that do.
  * One statement.
  */
 export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at: Date): Promise<void> {
@@ -34,9 +40,20 @@ export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at:
     scopeId: number;
     source: string;
     target: string;
+    relation: string;
+    relationKey: string;
     validFrom: Date;
     validTo: Date | null;
   }[] = [];
+  const sealed = new Map<string, { relation: string; relationKey: string }>();
+  const relationOf = (relation: string) => {
+    const known = sealed.get(relation) ?? {
+      relation: hexOf(unit.content.seal(relation)),
+      relationKey: hexOf(unit.content.hash('relation', relation)),
+    };
+    sealed.set(relation, known);
+    return known;
+  };
   for (const fact of facts) {
     const { factId, scopeId, validFrom, validTo } = fact;
     const keys = fact.entities.map((entity) => hexOf(entity.key));
@@ -51,12 +68,30 @@ export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at:
     const tied = keys.slice(0, TIED_ENTITIES).sort();
     tied.forEach((source, index) => {
       for (const target of tied.slice(index + 1))
-        ties.push({ id: newId(), factId, scopeId, source, target, validFrom, validTo });
+        ties.push({
+          id: newId(),
+          factId,
+          scopeId,
+          source,
+          target,
+          ...relationOf(CO_OCCURS),
+          validFrom,
+          validTo,
+        });
     });
+    for (const { source, relation, target } of fact.relations)
+      ties.push({
+        id: newId(),
+        factId,
+        scopeId,
+        source: hexOf(source),
+        target: hexOf(target),
+        ...relationOf(relation),
+        validFrom,
+        validTo,
+      });
   }
   if (mentions.length === 0) return;
-  const relation = unit.content.seal(CO_OCCURS);
-  const relationKey = unit.content.hash('relation', CO_OCCURS);
   await unit.tx.$queryRaw`
     WITH named AS (
       INSERT INTO entity (tenant_id, id, scope_id, name, name_key, created_at)
@@ -73,25 +108,29 @@ export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at:
       JOIN named n ON n.scope_id = r."scopeId" AND n.name_key = r.key
       ON CONFLICT DO NOTHING
     ), tie AS (
-      SELECT r.id, r."factId", r."scopeId", r."validFrom", r."validTo", s.id AS source_id, t.id AS target_id
+      -- a fact that states a relation twice supports it once
+      SELECT DISTINCT ON (r."factId", s.id, t.id, r."relationKey") r.id, r."factId", r."scopeId", r."validFrom", r."validTo",
+             r.relation, r."relationKey" AS relation_key, s.id AS source_id, t.id AS target_id
       FROM jsonb_to_recordset(${JSON.stringify(ties)}::jsonb)
-        AS r(id uuid, "factId" uuid, "scopeId" int, source bytea, target bytea, "validFrom" timestamptz, "validTo" timestamptz)
+        AS r(id uuid, "factId" uuid, "scopeId" int, source bytea, target bytea, relation bytea,
+             "relationKey" bytea, "validFrom" timestamptz, "validTo" timestamptz)
       JOIN named s ON s.scope_id = r."scopeId" AND s.name_key = r.source
       JOIN named t ON t.scope_id = r."scopeId" AND t.name_key = r.target
     ), tied AS (
       INSERT INTO edge (tenant_id, id, scope_id, source_id, target_id, relation, relation_key, weight, valid_from, valid_to, recorded_at)
       SELECT ${unit.tenantId}::uuid, (array_agg(id ORDER BY id))[1], "scopeId", source_id, target_id,
-             ${relation}::bytea, ${relationKey}::bytea, count(*), min("validFrom"),
+             (array_agg(relation ORDER BY id))[1], relation_key, count(*), min("validFrom"),
              CASE WHEN bool_or("validTo" IS NULL) THEN NULL ELSE max("validTo") END, ${at}::timestamptz
-      FROM tie GROUP BY "scopeId", source_id, target_id
+      FROM tie GROUP BY "scopeId", source_id, target_id, relation_key
       ON CONFLICT (tenant_id, source_id, target_id, relation_key) WHERE retired_at IS NULL
       DO UPDATE SET weight = edge.weight + excluded.weight, valid_from = least(edge.valid_from, excluded.valid_from),
                     valid_to = CASE WHEN edge.valid_to IS NULL OR excluded.valid_to IS NULL THEN NULL
                                     ELSE greatest(edge.valid_to, excluded.valid_to) END
-      RETURNING id, source_id, target_id
+      RETURNING id, source_id, target_id, relation_key
     )
     INSERT INTO edge_source (tenant_id, edge_id, fact_id)
-    SELECT ${unit.tenantId}::uuid, d.id, t."factId" FROM tie t JOIN tied d ON d.source_id = t.source_id AND d.target_id = t.target_id
+    SELECT ${unit.tenantId}::uuid, d.id, t."factId"
+    FROM tie t JOIN tied d ON d.source_id = t.source_id AND d.target_id = t.target_id AND d.relation_key = t.relation_key
     ON CONFLICT DO NOTHING`;
 }
 
