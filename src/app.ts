@@ -1,8 +1,8 @@
 import type { Config } from './config/index.js';
 import { type Database, openDatabase, registerEmbeddingModel } from './db/index.js';
-import { createEmbeddingProvider, type EmbeddingProvider } from './embedding/index.js';
+import { createEmbeddingProvider, type EmbeddingProvider, embeddingConfigOf } from './embedding/index.js';
 import { createEventFeed } from './events/index.js';
-import { createRulesExtractor, type Extractor } from './extraction/index.js';
+import { createExtractor, type Extractor } from './extraction/index.js';
 import {
   createConsolidator,
   createJobRunner,
@@ -66,11 +66,11 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const db =
       parts.database ??
       keep(await openDatabase({ ...config, log: (level, message, fields) => log[level](fields, message) }));
-    const embedding = parts.embedding ?? keep(await createEmbeddingProvider({ kind: config.embedding }));
+    const embedding = parts.embedding ?? keep(await createEmbeddingProvider(embeddingConfigOf(config)));
     const embeddingModelId = await db.withPlatform((tx) =>
       registerEmbeddingModel(tx, embedding.model, embedding.dimensions),
     );
-    const extractor = parts.extractor ?? createRulesExtractor();
+    const extractor = parts.extractor ?? createExtractor(config);
     const feed = keep(createEventFeed({ db, log, now }, { hints: config.eventHints === 'on' }));
     const profiles = createProfileReader({ embedding });
     const scoring = { embedding, embeddingModelId, profiles };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { OPENAI_NAMES, openaiFaults, openaiSettings } from './openai.js';
 
 const integer = (low: number, high: number) => z.coerce.number().int().min(low).max(high);
 
-const schema = z.object({
+const settings = z.object({
   /** TCP port of the server; 0 picks a free one. */
   port: integer(0, 65_535).default(4000),
   /** Address to listen on. */
@@ -17,8 +18,8 @@ const schema = z.object({
   poolSize: integer(1, 200).default(10),
   /** The platform administrator's bootstrap key. */
   adminKey: z.string().min(32, 'must have at least 32 characters').optional(),
-  extractor: z.enum(['rules']).default('rules'),
-  embedding: z.enum(['bundled', 'fake']).default('bundled'),
+  extractor: z.enum(['rules', 'openai']).default('rules'),
+  embedding: z.enum(['bundled', 'openai', 'fake']).default('bundled'),
   /** `off`: writers give subscribers no hint of news, here or in other processes; the poll of 1.5 s alone serves. */
   eventHints: z.enum(['on', 'off']).default('on'),
   environment: z.enum(['development', 'production', 'test']).default('development'),
@@ -27,6 +28,12 @@ const schema = z.object({
   maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
   /** WebSockets, and streams over HTTP, that one tenant may have open at one process. */
   maxStreamsPerTenant: integer(1, 1_000_000).default(1_000),
+  ...openaiSettings,
+});
+
+const schema = settings.superRefine((config, context) => {
+  for (const { setting, message } of openaiFaults(config))
+    context.addIssue({ code: 'custom', path: [setting], message });
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -45,6 +52,7 @@ const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
   logLevel: 'SALIENT_LOG_LEVEL',
   maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',
   maxStreamsPerTenant: 'SALIENT_MAX_STREAMS_PER_TENANT',
+  ...OPENAI_NAMES,
 };
 
 /** A setting is wrong; the message names the variable and what it must be, never its value. */

@@ -18,5 +18,16 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Record<string, string |
     logLevel: read('SALIENT_LOG_LEVEL'),
     maxBodyBytes: read('SALIENT_MAX_BODY_BYTES'),
     maxStreamsPerTenant: read('SALIENT_MAX_STREAMS_PER_TENANT'),
+    openaiBaseUrl: read('OPENAI_BASE_URL'),
+    openaiApiKey: read('OPENAI_API_KEY'),
+    openaiModel: read('OPENAI_MODEL'),
+    openaiTimeout: read('OPENAI_TIMEOUT'),
+    openaiInputPrice: read('OPENAI_INPUT_PRICE'),
+    openaiOutputPrice: read('OPENAI_OUTPUT_PRICE'),
+    openaiEmbeddingBaseUrl: read('OPENAI_EMBEDDING_BASE_URL'),
+    openaiEmbeddingApiKey: read('OPENAI_EMBEDDING_API_KEY'),
+    openaiEmbeddingModel: read('OPENAI_EMBEDDING_MODEL'),
+    openaiEmbeddingDimensions: read('OPENAI_EMBEDDING_DIMENSIONS'),
+    openaiEmbeddingCalibration: read('OPENAI_EMBEDDING_CALIBRATION'),
   };
 }

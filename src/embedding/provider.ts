@@ -1,4 +1,5 @@
 import type { Calibration } from './calibration.js';
+import type { OpenAIEmbeddingConfig } from './openai-models.js';
 
 /**
  * What the rest of Salient knows of an encoder (SPEC §3). A provider is created once per process and
@@ -40,4 +41,7 @@ export interface EmbeddingProvider extends AsyncDisposable {
 }
 
 /** Which encoder to use. `seed` and `dimensions` of the fake default to 1 and 512. */
-export type EmbeddingConfig = { kind: 'bundled' } | { kind: 'fake'; seed?: number; dimensions?: number };
+export type EmbeddingConfig =
+  | { kind: 'bundled' }
+  | { kind: 'fake'; seed?: number; dimensions?: number }
+  | OpenAIEmbeddingConfig;

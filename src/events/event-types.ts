@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'RESCORE_FINISHED',
   'CONSOLIDATION_FINISHED',
   'EXTRACTION_FINISHED',
+  'EXTRACTION_QUARANTINED',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

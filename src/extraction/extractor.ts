@@ -66,10 +66,29 @@ export interface ExtractedSupersession {
   sourceMessageIds?: string[];
 }
 
+/** A relation between two named things, as one of the proposed facts states it. */
+export interface ExtractedEdge {
+  source: string;
+  relation: string;
+  target: string;
+}
+
+/** What a language model was asked and gave, failed attempts included. */
+export interface ExtractorUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In US dollars; null where no price is known. */
+  readonly cost: number | null;
+}
+
 /** What came back. Empty lists are a normal answer: nothing worth remembering was said. */
 export interface ExtractorOutput {
   add: ExtractedFact[];
   supersede: ExtractedSupersession[];
+  /** None when left out. */
+  edges?: ExtractedEdge[];
+  /** None when left out: no language model was asked. */
+  usage?: ExtractorUsage;
   /** Remarks for the outcome, such as an unknown kind that became FACT. Never message text. */
   notes?: string[];
 }
@@ -82,3 +101,38 @@ export interface Extractor {
    */
   extract(input: ExtractorInput, signal: AbortSignal): Promise<ExtractorOutput>;
 }
+
+/**
+ * Why an extractor gave no answer. Its message holds neither what was said nor what came back.
+ *
+ * - `EXTRACTOR_UNAVAILABLE`: no answer after all retries (retryable);
+ * - `EXTRACTOR_UNAUTHORIZED`, `EXTRACTOR_NOT_FOUND`, `EXTRACTOR_REJECTED`: the endpoint refuses the key, knows no such
+ *   model, or does not take the request;
+ * - `EXTRACTOR_UNPARSEABLE`, `EXTRACTOR_TRUNCATED`, `EXTRACTOR_DECLINED`: it answered, and not with what was asked for.
+ */
+export class ExtractorError extends Error {
+  override readonly name = 'ExtractorError';
+
+  /** @param usage what was spent all the same */
+  constructor(
+    readonly code: ExtractorErrorCode,
+    message: string,
+    readonly usage: ExtractorUsage | null = null,
+  ) {
+    super(message);
+  }
+
+  /** Whether the same window may succeed later, by itself. */
+  get retryable(): boolean {
+    return this.code === 'EXTRACTOR_UNAVAILABLE';
+  }
+}
+
+export type ExtractorErrorCode =
+  | 'EXTRACTOR_UNAVAILABLE'
+  | 'EXTRACTOR_UNAUTHORIZED'
+  | 'EXTRACTOR_NOT_FOUND'
+  | 'EXTRACTOR_REJECTED'
+  | 'EXTRACTOR_UNPARSEABLE'
+  | 'EXTRACTOR_TRUNCATED'
+  | 'EXTRACTOR_DECLINED';

@@ -2,7 +2,14 @@ import type { Claim, FactRecord, MessageRecord } from '../db/index.js';
 import type { DraftRefusal, FactDraft } from '../facts/index.js';
 import type { TenantContext } from '../tenancy/index.js';
 import { type FactKind, normalizeFactText } from '../text/index.js';
-import type { ExtractedFact, ExtractedSupersession, Extractor, ExtractorOutput } from './extractor.js';
+import { withEdges } from './edges.js';
+import type {
+  ExtractedFact,
+  ExtractedSupersession,
+  Extractor,
+  ExtractorOutput,
+  ExtractorUsage,
+} from './extractor.js';
 import { isSalient } from './gate.js';
 
 /** A proposed fact, or why it may not even be tried. */
@@ -18,6 +25,8 @@ export interface MinedWindow {
   readonly proposals: readonly Proposal[];
   /** Remarks of the extractor, without content. */
   readonly notes: readonly string[];
+  /** What a language model was asked and gave; null where none was. */
+  readonly usage: ExtractorUsage | null;
 }
 
 /** What a window is read with. */
@@ -46,7 +55,7 @@ export async function mineWindow(
   const { extractor, tenant, known, now } = context;
   const userTexts = messages.filter((message) => message.role === 'USER').map((message) => message.content);
   if (!isSalient(userTexts, tenant.settings.gate ?? {}))
-    return { status: 'SKIPPED_NOT_SALIENT', messages, proposals: [], notes: [] };
+    return { status: 'SKIPPED_NOT_SALIENT', messages, proposals: [], notes: [], usage: null };
   const labels = new Map(known.map((fact, index) => [`f${index + 1}`, fact]));
   const output = await extractor.extract(
     {
@@ -62,10 +71,19 @@ export async function mineWindow(
     },
     signal,
   );
-  const all = proposalsOf(output, context, labels, messages);
-  const notes = [...(output.notes ?? [])];
+  const { proposals: all, notes: onEdges } = withEdges(
+    proposalsOf(output, context, labels, messages),
+    output.edges ?? [],
+  );
+  const notes = [...(output.notes ?? []), ...onEdges];
   if (all.length > WINDOW_FACTS) notes.push(`${all.length - WINDOW_FACTS} facts of one window were left out`);
-  return { status: 'EXTRACTED', messages, proposals: all.slice(0, WINDOW_FACTS), notes };
+  return {
+    status: 'EXTRACTED',
+    messages,
+    proposals: all.slice(0, WINDOW_FACTS),
+    notes,
+    usage: output.usage ?? null,
+  };
 }
 
 /** Replacements first: they end what would otherwise stand beside what is new. */

@@ -1,4 +1,4 @@
-import type { ExtractionRunRow, MessageRecord, RunEnd } from '../db/index.js';
+import type { ExtractionRunRow, MessageRecord, QuarantinedWindow, RunEnd, RunExpense } from '../db/index.js';
 import {
   type DraftRefusal,
   type FactDraft,
@@ -6,6 +6,7 @@ import {
   type PreparedFact,
   type WriteOutcome,
 } from '../facts/index.js';
+import type { ExtractorUsage } from './extractor.js';
 import type { MinedWindow } from './mine.js';
 
 /** A text that a run did not store, and why. The text is in the answer once and is not kept. */
@@ -72,18 +73,59 @@ export function runOf(
   );
   // Without a source it is the window's, like its newest message.
   const newest = seq > 0 ? seq : (messages.at(-1)?.seq ?? 0);
-  return runs.find((run) => newest <= run.toSeq) ?? runs.at(-1);
+  return runOfWindow(runs, newest);
+}
+
+/** The run of a window: the one that asked for its newest message, else the newest there is. */
+export function runOfWindow(runs: readonly ExtractionRunRow[], toSeq: number): ExtractionRunRow | undefined {
+  return runs.find((run) => toSeq <= run.toSeq) ?? runs.at(-1);
+}
+
+/** What a window used and remarked, put down to the run that asked for its newest message. */
+export function expenseOf(
+  runs: readonly ExtractionRunRow[],
+  toSeq: number,
+  usage: ExtractorUsage | null,
+  notes: readonly string[] = [],
+): RunExpense[] {
+  const run = runOfWindow(runs, toSeq);
+  if (!run || (!usage && notes.length === 0)) return [];
+  const { inputTokens = 0, outputTokens = 0, cost = null } = usage ?? {};
+  return [{ id: run.id, inputTokens, outputTokens, cost, notes }];
+}
+
+/** Expenses by run, each run once. */
+export function summed(expenses: readonly RunExpense[]): RunExpense[] {
+  const byRun = new Map<string, RunExpense>();
+  for (const one of expenses) {
+    const before = byRun.get(one.id);
+    byRun.set(one.id, before ? added(before, one) : one);
+  }
+  return [...byRun.values()];
+}
+
+function added(one: RunExpense, other: RunExpense): RunExpense {
+  return {
+    id: one.id,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cost: one.cost === null && other.cost === null ? null : (one.cost ?? 0) + (other.cost ?? 0),
+    notes: [...one.notes, ...other.notes],
+  };
 }
 
 /**
- * The ends of runs all of whose messages are mined: the most that any of the windows came to.
+ * The ends of runs all of whose messages are behind the cursor: QUARANTINED where some of them are put aside, else the
+ * most that any of the windows came to. A run whose window is tried again goes on waiting for that.
  * @param before runs that rounds before this one have found facts for
+ * @param aside the windows that are put aside from now on
  */
 export function endsOf(
   runs: readonly ExtractionRunRow[],
   windows: readonly MinedWindow[],
   drafts: readonly FactDraft[],
   before: ReadonlySet<string>,
+  aside: readonly QuarantinedWindow[],
 ): RunEnd[] {
   const found = new Set([...before, ...drafts.flatMap(({ runId }) => runId ?? [])]);
   const statusOf = (run: ExtractionRunRow) => {
@@ -94,10 +136,13 @@ export function endsOf(
     if (own.length === 0) return 'NOTHING_NEW';
     return own.some((window) => window.status === 'EXTRACTED') ? 'EXTRACTED_NOTHING' : 'SKIPPED_NOT_SALIENT';
   };
-  return runs.map((run) => ({
-    id: run.id,
-    status: statusOf(run),
-    error: null,
-    attempts: run.attempts + 1,
-  }));
+  return runs.flatMap((run): RunEnd[] => {
+    const own = aside.filter(({ fromSeq, toSeq }) => fromSeq <= run.toSeq && toSeq >= run.fromSeq);
+    if (own.some(({ retryAt }) => retryAt !== null)) return [];
+    const [put] = own;
+    const attempts = run.attempts + 1;
+    return put
+      ? [{ id: run.id, status: 'QUARANTINED', error: put.error, attempts }]
+      : [{ id: run.id, status: statusOf(run), error: null, attempts }];
+  });
 }

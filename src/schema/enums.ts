@@ -108,5 +108,9 @@ export const ExtractorName = builder.enumType('ExtractorName', {
     RULES: {
       description: 'Built-in rules: sentences that state something durable, in the words of the user.',
     },
+    OPENAI: {
+      description:
+        'A language model behind an OpenAI-compatible endpoint: atomic statements in the third person.',
+    },
   },
 });

@@ -26,6 +26,10 @@ export const EventTypeEnum = builder.enumType('EventType', {
     RESCORE_FINISHED: { description: 'A rescoring has ended, one way or another.' },
     CONSOLIDATION_FINISHED: { description: "The tenant's facts were consolidated." },
     EXTRACTION_FINISHED: { description: "A conversation's new messages were looked through for facts." },
+    EXTRACTION_QUARANTINED: {
+      description:
+        'Messages could not be looked through in five attempts, and were put aside; see `retryExtraction`.',
+    },
   } satisfies Record<(typeof EVENT_TYPES)[number], object>,
 });
 
@@ -58,6 +62,7 @@ const SUBJECT_TYPES: Record<EventType, NodeType> = {
   RESCORE_FINISHED: 'RescoreJob',
   CONSOLIDATION_FINISHED: 'ConsolidationReport',
   EXTRACTION_FINISHED: 'Extraction',
+  EXTRACTION_QUARANTINED: 'Extraction',
 };
 
 const ACTOR_TYPES: Record<ActorKind, NodeType> = {

@@ -3,6 +3,7 @@ import './consolidation.js';
 import './conversations.js';
 import './effective-profile.js';
 import './events.js';
+import './extraction-runs.js';
 import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';

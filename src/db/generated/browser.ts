@@ -93,6 +93,11 @@ export type MessageEmbedding = Prisma.MessageEmbeddingModel
  */
 export type ExtractionRun = Prisma.ExtractionRunModel
 /**
+ * Model QuarantinedWindow
+ * 
+ */
+export type QuarantinedWindow = Prisma.QuarantinedWindowModel
+/**
  * Model Fact
  * 
  */

@@ -1,4 +1,5 @@
 import { newId } from '../../ids.js';
+import type { QuarantinedWindow } from './quarantined-windows.js';
 import type { Unit } from './unit.js';
 
 /** One request to mine a session's new messages (SPEC §2.2). */
@@ -13,6 +14,13 @@ export interface ExtractionRunRow {
   readonly error: string | null;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
+  /** Tokens of a language model, failed attempts included; 0 where none was asked. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** What they cost, in US dollars; null where no price is known. */
+  readonly cost: number | null;
+  /** Remarks of the extractor, without content. */
+  readonly notes: readonly string[];
 }
 
 const COLUMNS = {
@@ -26,10 +34,18 @@ const COLUMNS = {
   error: true,
   startedAt: true,
   finishedAt: true,
+  inputTokens: true,
+  outputTokens: true,
+  cost: true,
+  notes: true,
 } as const;
 
 /** Adds a run, with the job that sees it done should this process end. Two statements. */
-export async function insertRun(unit: Unit, run: ExtractionRunRow, at: Date): Promise<void> {
+export async function insertRun(
+  unit: Unit,
+  run: Omit<ExtractionRunRow, 'inputTokens' | 'outputTokens' | 'cost' | 'notes'>,
+  at: Date,
+): Promise<void> {
   await unit.tx.extractionRun.create({ data: { tenantId: unit.tenantId, ...run }, select: { id: true } });
   if (run.status !== 'PENDING') return;
   await unit.tx.$executeRaw`
@@ -53,6 +69,20 @@ export interface Claim {
   readonly userId: string | null;
   readonly minedSeq: number;
   readonly lastSeq: number;
+  /** What is known of the window after the cursor, where mining it failed. */
+  readonly window: FailingWindow;
+  /** Windows that are put aside, oldest first. */
+  readonly aside: readonly QuarantinedWindow[];
+}
+
+/** The window after a session's cursor and its failures (SPEC §2.2). */
+export interface FailingWindow {
+  /** Sequence of its newest message; null: no window has failed here. */
+  readonly to: number | null;
+  /** How often in a row it has failed. */
+  readonly failures: number;
+  /** When it is tried again by itself; null: with the next append. */
+  readonly retryAt: Date | null;
 }
 
 /** Takes a session's lease; null when another holds it or the session is gone. One statement. */
@@ -63,14 +93,44 @@ export async function claimSession(
   now: Date,
   until: Date,
 ): Promise<Claim | null> {
-  const rows = await unit.tx.$queryRaw<Claim[]>`
+  const rows = await unit.tx.$queryRaw<ClaimRow[]>`
     UPDATE session SET lease_owner = ${owner}::uuid, lease_until = ${until}::timestamptz
     WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${sessionId}::uuid
       AND (lease_until IS NULL OR lease_until < ${now}::timestamptz OR lease_owner = ${owner}::uuid)
     RETURNING id AS "sessionId", scope_id AS "scopeId", agent_id AS "agentId", user_id AS "userId",
-              mined_seq AS "minedSeq", last_seq AS "lastSeq"`;
-  return rows[0] ?? null;
+              mined_seq AS "minedSeq", last_seq AS "lastSeq", window_to AS "windowTo",
+              window_failures AS "windowFailures", window_retry_at AS "windowRetryAt",
+              (SELECT json_agg(json_build_object('sessionId', q.session_id, 'fromSeq', q.from_seq, 'toSeq', q.to_seq,
+                        'error', q.error, 'failures', q.failures, 'quarantinedAt', q.quarantined_at,
+                        'retryAt', q.retry_at) ORDER BY q.from_seq)
+               FROM quarantined_window q
+               WHERE q.tenant_id = ${unit.tenantId}::uuid AND q.session_id = ${sessionId}::uuid) AS aside`;
+  const [row] = rows;
+  if (!row) return null;
+  const { windowTo, windowFailures, windowRetryAt, aside, ...claim } = row;
+  return {
+    ...claim,
+    window: { to: windowTo, failures: windowFailures, retryAt: windowRetryAt },
+    aside: (aside ?? []).map((window) => ({
+      ...window,
+      quarantinedAt: new Date(window.quarantinedAt),
+      retryAt: window.retryAt === null ? null : new Date(window.retryAt),
+    })),
+  };
 }
+
+type ClaimRow = Omit<Claim, 'window' | 'aside'> & {
+  readonly windowTo: number | null;
+  readonly windowFailures: number;
+  readonly windowRetryAt: Date | null;
+  /** As JSON: times are texts. */
+  readonly aside:
+    | (Omit<QuarantinedWindow, 'quarantinedAt' | 'retryAt'> & {
+        quarantinedAt: string;
+        retryAt: string | null;
+      })[]
+    | null;
+};
 
 /** Makes a claim that is held last until then. One statement. */
 export async function renewClaim(unit: Unit, sessionId: string, owner: string, until: Date): Promise<void> {
@@ -95,6 +155,27 @@ export async function pendingRuns(unit: Unit, sessionId: string): Promise<Extrac
   });
 }
 
+/**
+ * The runs with messages in a window that was put aside and is tried again, oldest first: those that wait for that and
+ * those that it left unfinished. One statement.
+ */
+export async function runsOfWindow(
+  unit: Unit,
+  { sessionId, fromSeq, toSeq }: Pick<QuarantinedWindow, 'sessionId' | 'fromSeq' | 'toSeq'>,
+): Promise<ExtractionRunRow[]> {
+  return unit.tx.extractionRun.findMany({
+    where: {
+      tenantId: unit.tenantId,
+      sessionId,
+      fromSeq: { lte: toSeq },
+      toSeq: { gte: fromSeq },
+      status: { in: ['PENDING', 'QUARANTINED'] },
+    },
+    orderBy: { toSeq: 'asc' },
+    select: COLUMNS,
+  });
+}
+
 /** Checks, in the transaction that applies a result, that the session is still ours and where it was; locks it. */
 export async function holdsClaim(unit: Unit, claim: Claim, owner: string): Promise<boolean> {
   const rows = await unit.tx.$queryRaw<{ held: boolean }[]>`
@@ -109,15 +190,49 @@ export interface RunEnd {
   readonly id: string;
   readonly status: string;
   readonly error: string | null;
-  /** How often in a row it has failed. */
+  /** How often its messages were tried. */
   readonly attempts: number;
+}
+
+/**
+ * Runs that had failed before their messages were put aside are quarantined, too: what they are is where their messages
+ * are. One statement.
+ */
+export async function quarantineFailedRuns(unit: Unit, window: QuarantinedWindow): Promise<void> {
+  await unit.tx.$executeRaw`
+    UPDATE extraction_run SET status = 'QUARANTINED', error = ${window.error}::text
+    WHERE tenant_id = ${unit.tenantId}::uuid AND session_id = ${window.sessionId}::uuid AND status = 'FAILED'
+      AND from_seq <= ${window.toSeq}::int AND to_seq >= ${window.fromSeq}::int`;
+}
+
+/** What mining a run's messages used and said, to be added to what is known of it. */
+export interface RunExpense {
+  readonly id: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number | null;
+  readonly notes: readonly string[];
+}
+
+/** Adds what was used to runs. One statement, or none. */
+export async function addExpenses(unit: Unit, expenses: readonly RunExpense[]): Promise<void> {
+  if (expenses.length === 0) return;
+  await unit.tx.$executeRaw`
+    UPDATE extraction_run r
+    SET input_tokens = r.input_tokens + e."inputTokens", output_tokens = r.output_tokens + e."outputTokens",
+        cost = CASE WHEN e.cost IS NULL THEN r.cost ELSE coalesce(r.cost, 0) + e.cost END,
+        notes = (SELECT coalesce(array_agg(DISTINCT n), '{}') FROM unnest(r.notes || e.notes) AS n)
+    FROM jsonb_to_recordset(${JSON.stringify(expenses)}::jsonb)
+      AS e(id uuid, "inputTokens" int, "outputTokens" int, cost float8, notes text[])
+    WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.id = e.id`;
 }
 
 /**
  * Ends runs, moves the cursor, gives the lease back and ends the session's job unless runs wait: then it is due again
  * at `retryAt`. Only for who holds the claim. One statement.
  * @param end `minedSeq`: where the cursor is from now on; `failed`: whether messages beyond it could not be mined;
- *   `retryAt`: when what waits is tried again, if it waits because of a failure
+ *   `retryAt`: when what waits is tried again, if it waits because of a failure; `window`: what is known from now on of
+ *   the window after the cursor
  */
 export async function finishRuns(
   unit: Unit,
@@ -127,6 +242,7 @@ export async function finishRuns(
     readonly minedSeq: number;
     readonly failed: boolean;
     readonly retryAt: Date | null;
+    readonly window: FailingWindow;
     readonly at: Date;
   },
 ): Promise<void> {
@@ -139,7 +255,9 @@ export async function finishRuns(
       FROM jsonb_to_recordset(${JSON.stringify(end.runs)}::jsonb) AS e(id uuid, status text, error text, attempts int)
       WHERE r.tenant_id = ${unit.tenantId}::uuid AND r.id = e.id
     ), moved AS (
-      UPDATE session SET mined_seq = greatest(mined_seq, ${end.minedSeq}::int), lease_owner = NULL, lease_until = NULL
+      UPDATE session SET mined_seq = greatest(mined_seq, ${end.minedSeq}::int), lease_owner = NULL, lease_until = NULL,
+             window_to = ${end.window.to}::int, window_failures = ${end.window.failures}::int,
+             window_retry_at = ${end.window.retryAt}::timestamptz
       WHERE tenant_id = ${unit.tenantId}::uuid AND id = ${claim.sessionId}::uuid
       RETURNING id
     ), waiting AS (

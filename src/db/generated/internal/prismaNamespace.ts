@@ -412,6 +412,7 @@ export const ModelName = {
   Message: 'Message',
   MessageEmbedding: 'MessageEmbedding',
   ExtractionRun: 'ExtractionRun',
+  QuarantinedWindow: 'QuarantinedWindow',
   Fact: 'Fact',
   FactSalience: 'FactSalience',
   FactEmbedding: 'FactEmbedding',
@@ -449,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch"
+    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "quarantinedWindow" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1544,6 +1545,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ExtractionRunCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ExtractionRunCountAggregateOutputType> | number
+        }
+      }
+    }
+    QuarantinedWindow: {
+      payload: Prisma.$QuarantinedWindowPayload<ExtArgs>
+      fields: Prisma.QuarantinedWindowFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.QuarantinedWindowFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.QuarantinedWindowFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        findFirst: {
+          args: Prisma.QuarantinedWindowFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.QuarantinedWindowFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        findMany: {
+          args: Prisma.QuarantinedWindowFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>[]
+        }
+        create: {
+          args: Prisma.QuarantinedWindowCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        createMany: {
+          args: Prisma.QuarantinedWindowCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.QuarantinedWindowCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>[]
+        }
+        delete: {
+          args: Prisma.QuarantinedWindowDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        update: {
+          args: Prisma.QuarantinedWindowUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        deleteMany: {
+          args: Prisma.QuarantinedWindowDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.QuarantinedWindowUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.QuarantinedWindowUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>[]
+        }
+        upsert: {
+          args: Prisma.QuarantinedWindowUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$QuarantinedWindowPayload>
+        }
+        aggregate: {
+          args: Prisma.QuarantinedWindowAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateQuarantinedWindow>
+        }
+        groupBy: {
+          args: Prisma.QuarantinedWindowGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.QuarantinedWindowGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.QuarantinedWindowCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.QuarantinedWindowCountAggregateOutputType> | number
         }
       }
     }
@@ -3339,7 +3414,10 @@ export const SessionScalarFieldEnum = {
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  windowTo: 'windowTo',
+  windowFailures: 'windowFailures',
+  windowRetryAt: 'windowRetryAt'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -3389,10 +3467,28 @@ export const ExtractionRunScalarFieldEnum = {
   attempts: 'attempts',
   error: 'error',
   startedAt: 'startedAt',
-  finishedAt: 'finishedAt'
+  finishedAt: 'finishedAt',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  cost: 'cost',
+  notes: 'notes'
 } as const
 
 export type ExtractionRunScalarFieldEnum = (typeof ExtractionRunScalarFieldEnum)[keyof typeof ExtractionRunScalarFieldEnum]
+
+
+export const QuarantinedWindowScalarFieldEnum = {
+  tenantId: 'tenantId',
+  sessionId: 'sessionId',
+  fromSeq: 'fromSeq',
+  toSeq: 'toSeq',
+  error: 'error',
+  failures: 'failures',
+  quarantinedAt: 'quarantinedAt',
+  retryAt: 'retryAt'
+} as const
+
+export type QuarantinedWindowScalarFieldEnum = (typeof QuarantinedWindowScalarFieldEnum)[keyof typeof QuarantinedWindowScalarFieldEnum]
 
 
 export const FactScalarFieldEnum = {
@@ -4088,6 +4184,7 @@ export type GlobalOmitConfig = {
   message?: Prisma.MessageOmit
   messageEmbedding?: Prisma.MessageEmbeddingOmit
   extractionRun?: Prisma.ExtractionRunOmit
+  quarantinedWindow?: Prisma.QuarantinedWindowOmit
   fact?: Prisma.FactOmit
   factSalience?: Prisma.FactSalienceOmit
   factEmbedding?: Prisma.FactEmbeddingOmit

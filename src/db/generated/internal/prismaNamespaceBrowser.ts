@@ -66,6 +66,7 @@ export const ModelName = {
   Message: 'Message',
   MessageEmbedding: 'MessageEmbedding',
   ExtractionRun: 'ExtractionRun',
+  QuarantinedWindow: 'QuarantinedWindow',
   Fact: 'Fact',
   FactSalience: 'FactSalience',
   FactEmbedding: 'FactEmbedding',
@@ -263,7 +264,10 @@ export const SessionScalarFieldEnum = {
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  windowTo: 'windowTo',
+  windowFailures: 'windowFailures',
+  windowRetryAt: 'windowRetryAt'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -313,10 +317,28 @@ export const ExtractionRunScalarFieldEnum = {
   attempts: 'attempts',
   error: 'error',
   startedAt: 'startedAt',
-  finishedAt: 'finishedAt'
+  finishedAt: 'finishedAt',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  cost: 'cost',
+  notes: 'notes'
 } as const
 
 export type ExtractionRunScalarFieldEnum = (typeof ExtractionRunScalarFieldEnum)[keyof typeof ExtractionRunScalarFieldEnum]
+
+
+export const QuarantinedWindowScalarFieldEnum = {
+  tenantId: 'tenantId',
+  sessionId: 'sessionId',
+  fromSeq: 'fromSeq',
+  toSeq: 'toSeq',
+  error: 'error',
+  failures: 'failures',
+  quarantinedAt: 'quarantinedAt',
+  retryAt: 'retryAt'
+} as const
+
+export type QuarantinedWindowScalarFieldEnum = (typeof QuarantinedWindowScalarFieldEnum)[keyof typeof QuarantinedWindowScalarFieldEnum]
 
 
 export const FactScalarFieldEnum = {

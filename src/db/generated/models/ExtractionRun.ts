@@ -30,12 +30,18 @@ export type ExtractionRunAvgAggregateOutputType = {
   fromSeq: number | null
   toSeq: number | null
   attempts: number | null
+  inputTokens: number | null
+  outputTokens: number | null
+  cost: number | null
 }
 
 export type ExtractionRunSumAggregateOutputType = {
   fromSeq: number | null
   toSeq: number | null
   attempts: number | null
+  inputTokens: number | null
+  outputTokens: number | null
+  cost: number | null
 }
 
 export type ExtractionRunMinAggregateOutputType = {
@@ -50,6 +56,9 @@ export type ExtractionRunMinAggregateOutputType = {
   error: string | null
   startedAt: Date | null
   finishedAt: Date | null
+  inputTokens: number | null
+  outputTokens: number | null
+  cost: number | null
 }
 
 export type ExtractionRunMaxAggregateOutputType = {
@@ -64,6 +73,9 @@ export type ExtractionRunMaxAggregateOutputType = {
   error: string | null
   startedAt: Date | null
   finishedAt: Date | null
+  inputTokens: number | null
+  outputTokens: number | null
+  cost: number | null
 }
 
 export type ExtractionRunCountAggregateOutputType = {
@@ -78,6 +90,10 @@ export type ExtractionRunCountAggregateOutputType = {
   error: number
   startedAt: number
   finishedAt: number
+  inputTokens: number
+  outputTokens: number
+  cost: number
+  notes: number
   _all: number
 }
 
@@ -86,12 +102,18 @@ export type ExtractionRunAvgAggregateInputType = {
   fromSeq?: true
   toSeq?: true
   attempts?: true
+  inputTokens?: true
+  outputTokens?: true
+  cost?: true
 }
 
 export type ExtractionRunSumAggregateInputType = {
   fromSeq?: true
   toSeq?: true
   attempts?: true
+  inputTokens?: true
+  outputTokens?: true
+  cost?: true
 }
 
 export type ExtractionRunMinAggregateInputType = {
@@ -106,6 +128,9 @@ export type ExtractionRunMinAggregateInputType = {
   error?: true
   startedAt?: true
   finishedAt?: true
+  inputTokens?: true
+  outputTokens?: true
+  cost?: true
 }
 
 export type ExtractionRunMaxAggregateInputType = {
@@ -120,6 +145,9 @@ export type ExtractionRunMaxAggregateInputType = {
   error?: true
   startedAt?: true
   finishedAt?: true
+  inputTokens?: true
+  outputTokens?: true
+  cost?: true
 }
 
 export type ExtractionRunCountAggregateInputType = {
@@ -134,6 +162,10 @@ export type ExtractionRunCountAggregateInputType = {
   error?: true
   startedAt?: true
   finishedAt?: true
+  inputTokens?: true
+  outputTokens?: true
+  cost?: true
+  notes?: true
   _all?: true
 }
 
@@ -235,6 +267,10 @@ export type ExtractionRunGroupByOutputType = {
   error: string | null
   startedAt: Date
   finishedAt: Date | null
+  inputTokens: number
+  outputTokens: number
+  cost: number | null
+  notes: string[]
   _count: ExtractionRunCountAggregateOutputType | null
   _avg: ExtractionRunAvgAggregateOutputType | null
   _sum: ExtractionRunSumAggregateOutputType | null
@@ -272,6 +308,10 @@ export type ExtractionRunWhereInput = {
   error?: Prisma.StringNullableFilter<"ExtractionRun"> | string | null
   startedAt?: Prisma.DateTimeFilter<"ExtractionRun"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"ExtractionRun"> | Date | string | null
+  inputTokens?: Prisma.IntFilter<"ExtractionRun"> | number
+  outputTokens?: Prisma.IntFilter<"ExtractionRun"> | number
+  cost?: Prisma.FloatNullableFilter<"ExtractionRun"> | number | null
+  notes?: Prisma.StringNullableListFilter<"ExtractionRun">
 }
 
 export type ExtractionRunOrderByWithRelationInput = {
@@ -286,6 +326,10 @@ export type ExtractionRunOrderByWithRelationInput = {
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrderInput | Prisma.SortOrder
+  notes?: Prisma.SortOrder
 }
 
 export type ExtractionRunWhereUniqueInput = Prisma.AtLeast<{
@@ -304,6 +348,10 @@ export type ExtractionRunWhereUniqueInput = Prisma.AtLeast<{
   error?: Prisma.StringNullableFilter<"ExtractionRun"> | string | null
   startedAt?: Prisma.DateTimeFilter<"ExtractionRun"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"ExtractionRun"> | Date | string | null
+  inputTokens?: Prisma.IntFilter<"ExtractionRun"> | number
+  outputTokens?: Prisma.IntFilter<"ExtractionRun"> | number
+  cost?: Prisma.FloatNullableFilter<"ExtractionRun"> | number | null
+  notes?: Prisma.StringNullableListFilter<"ExtractionRun">
 }, "tenantId_id">
 
 export type ExtractionRunOrderByWithAggregationInput = {
@@ -318,6 +366,10 @@ export type ExtractionRunOrderByWithAggregationInput = {
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrderInput | Prisma.SortOrder
+  notes?: Prisma.SortOrder
   _count?: Prisma.ExtractionRunCountOrderByAggregateInput
   _avg?: Prisma.ExtractionRunAvgOrderByAggregateInput
   _max?: Prisma.ExtractionRunMaxOrderByAggregateInput
@@ -340,6 +392,10 @@ export type ExtractionRunScalarWhereWithAggregatesInput = {
   error?: Prisma.StringNullableWithAggregatesFilter<"ExtractionRun"> | string | null
   startedAt?: Prisma.DateTimeWithAggregatesFilter<"ExtractionRun"> | Date | string
   finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ExtractionRun"> | Date | string | null
+  inputTokens?: Prisma.IntWithAggregatesFilter<"ExtractionRun"> | number
+  outputTokens?: Prisma.IntWithAggregatesFilter<"ExtractionRun"> | number
+  cost?: Prisma.FloatNullableWithAggregatesFilter<"ExtractionRun"> | number | null
+  notes?: Prisma.StringNullableListFilter<"ExtractionRun">
 }
 
 export type ExtractionRunCreateInput = {
@@ -354,6 +410,10 @@ export type ExtractionRunCreateInput = {
   error?: string | null
   startedAt: Date | string
   finishedAt?: Date | string | null
+  inputTokens?: number
+  outputTokens?: number
+  cost?: number | null
+  notes?: Prisma.ExtractionRunCreatenotesInput | string[]
 }
 
 export type ExtractionRunUncheckedCreateInput = {
@@ -368,6 +428,10 @@ export type ExtractionRunUncheckedCreateInput = {
   error?: string | null
   startedAt: Date | string
   finishedAt?: Date | string | null
+  inputTokens?: number
+  outputTokens?: number
+  cost?: number | null
+  notes?: Prisma.ExtractionRunCreatenotesInput | string[]
 }
 
 export type ExtractionRunUpdateInput = {
@@ -382,6 +446,10 @@ export type ExtractionRunUpdateInput = {
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  inputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  outputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  cost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  notes?: Prisma.ExtractionRunUpdatenotesInput | string[]
 }
 
 export type ExtractionRunUncheckedUpdateInput = {
@@ -396,6 +464,10 @@ export type ExtractionRunUncheckedUpdateInput = {
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  inputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  outputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  cost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  notes?: Prisma.ExtractionRunUpdatenotesInput | string[]
 }
 
 export type ExtractionRunCreateManyInput = {
@@ -410,6 +482,10 @@ export type ExtractionRunCreateManyInput = {
   error?: string | null
   startedAt: Date | string
   finishedAt?: Date | string | null
+  inputTokens?: number
+  outputTokens?: number
+  cost?: number | null
+  notes?: Prisma.ExtractionRunCreatenotesInput | string[]
 }
 
 export type ExtractionRunUpdateManyMutationInput = {
@@ -424,6 +500,10 @@ export type ExtractionRunUpdateManyMutationInput = {
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  inputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  outputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  cost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  notes?: Prisma.ExtractionRunUpdatenotesInput | string[]
 }
 
 export type ExtractionRunUncheckedUpdateManyInput = {
@@ -438,6 +518,10 @@ export type ExtractionRunUncheckedUpdateManyInput = {
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  inputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  outputTokens?: Prisma.IntFieldUpdateOperationsInput | number
+  cost?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  notes?: Prisma.ExtractionRunUpdatenotesInput | string[]
 }
 
 export type ExtractionRunTenantIdIdCompoundUniqueInput = {
@@ -457,12 +541,19 @@ export type ExtractionRunCountOrderByAggregateInput = {
   error?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  notes?: Prisma.SortOrder
 }
 
 export type ExtractionRunAvgOrderByAggregateInput = {
   fromSeq?: Prisma.SortOrder
   toSeq?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
 }
 
 export type ExtractionRunMaxOrderByAggregateInput = {
@@ -477,6 +568,9 @@ export type ExtractionRunMaxOrderByAggregateInput = {
   error?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
 }
 
 export type ExtractionRunMinOrderByAggregateInput = {
@@ -491,12 +585,35 @@ export type ExtractionRunMinOrderByAggregateInput = {
   error?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
 }
 
 export type ExtractionRunSumOrderByAggregateInput = {
   fromSeq?: Prisma.SortOrder
   toSeq?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  inputTokens?: Prisma.SortOrder
+  outputTokens?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+}
+
+export type ExtractionRunCreatenotesInput = {
+  set: string[]
+}
+
+export type NullableFloatFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type ExtractionRunUpdatenotesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 
@@ -513,6 +630,10 @@ export type ExtractionRunSelect<ExtArgs extends runtime.Types.Extensions.Interna
   error?: boolean
   startedAt?: boolean
   finishedAt?: boolean
+  inputTokens?: boolean
+  outputTokens?: boolean
+  cost?: boolean
+  notes?: boolean
 }, ExtArgs["result"]["extractionRun"]>
 
 export type ExtractionRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -527,6 +648,10 @@ export type ExtractionRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   error?: boolean
   startedAt?: boolean
   finishedAt?: boolean
+  inputTokens?: boolean
+  outputTokens?: boolean
+  cost?: boolean
+  notes?: boolean
 }, ExtArgs["result"]["extractionRun"]>
 
 export type ExtractionRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -541,6 +666,10 @@ export type ExtractionRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   error?: boolean
   startedAt?: boolean
   finishedAt?: boolean
+  inputTokens?: boolean
+  outputTokens?: boolean
+  cost?: boolean
+  notes?: boolean
 }, ExtArgs["result"]["extractionRun"]>
 
 export type ExtractionRunSelectScalar = {
@@ -555,9 +684,13 @@ export type ExtractionRunSelectScalar = {
   error?: boolean
   startedAt?: boolean
   finishedAt?: boolean
+  inputTokens?: boolean
+  outputTokens?: boolean
+  cost?: boolean
+  notes?: boolean
 }
 
-export type ExtractionRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "sessionId" | "status" | "extractor" | "fromSeq" | "toSeq" | "attempts" | "error" | "startedAt" | "finishedAt", ExtArgs["result"]["extractionRun"]>
+export type ExtractionRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "sessionId" | "status" | "extractor" | "fromSeq" | "toSeq" | "attempts" | "error" | "startedAt" | "finishedAt" | "inputTokens" | "outputTokens" | "cost" | "notes", ExtArgs["result"]["extractionRun"]>
 
 export type $ExtractionRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ExtractionRun"
@@ -574,6 +707,10 @@ export type $ExtractionRunPayload<ExtArgs extends runtime.Types.Extensions.Inter
     error: string | null
     startedAt: Date
     finishedAt: Date | null
+    inputTokens: number
+    outputTokens: number
+    cost: number | null
+    notes: string[]
   }, ExtArgs["result"]["extractionRun"]>
   composites: {}
 }
@@ -1008,6 +1145,10 @@ export interface ExtractionRunFieldRefs {
   readonly error: Prisma.FieldRef<"ExtractionRun", 'String'>
   readonly startedAt: Prisma.FieldRef<"ExtractionRun", 'DateTime'>
   readonly finishedAt: Prisma.FieldRef<"ExtractionRun", 'DateTime'>
+  readonly inputTokens: Prisma.FieldRef<"ExtractionRun", 'Int'>
+  readonly outputTokens: Prisma.FieldRef<"ExtractionRun", 'Int'>
+  readonly cost: Prisma.FieldRef<"ExtractionRun", 'Float'>
+  readonly notes: Prisma.FieldRef<"ExtractionRun", 'String[]'>
 }
     
 

@@ -30,12 +30,16 @@ export type SessionAvgAggregateOutputType = {
   scopeId: number | null
   lastSeq: number | null
   minedSeq: number | null
+  windowTo: number | null
+  windowFailures: number | null
 }
 
 export type SessionSumAggregateOutputType = {
   scopeId: number | null
   lastSeq: number | null
   minedSeq: number | null
+  windowTo: number | null
+  windowFailures: number | null
 }
 
 export type SessionMinAggregateOutputType = {
@@ -51,6 +55,9 @@ export type SessionMinAggregateOutputType = {
   leaseUntil: Date | null
   createdAt: Date | null
   updatedAt: Date | null
+  windowTo: number | null
+  windowFailures: number | null
+  windowRetryAt: Date | null
 }
 
 export type SessionMaxAggregateOutputType = {
@@ -66,6 +73,9 @@ export type SessionMaxAggregateOutputType = {
   leaseUntil: Date | null
   createdAt: Date | null
   updatedAt: Date | null
+  windowTo: number | null
+  windowFailures: number | null
+  windowRetryAt: Date | null
 }
 
 export type SessionCountAggregateOutputType = {
@@ -81,6 +91,9 @@ export type SessionCountAggregateOutputType = {
   leaseUntil: number
   createdAt: number
   updatedAt: number
+  windowTo: number
+  windowFailures: number
+  windowRetryAt: number
   _all: number
 }
 
@@ -89,12 +102,16 @@ export type SessionAvgAggregateInputType = {
   scopeId?: true
   lastSeq?: true
   minedSeq?: true
+  windowTo?: true
+  windowFailures?: true
 }
 
 export type SessionSumAggregateInputType = {
   scopeId?: true
   lastSeq?: true
   minedSeq?: true
+  windowTo?: true
+  windowFailures?: true
 }
 
 export type SessionMinAggregateInputType = {
@@ -110,6 +127,9 @@ export type SessionMinAggregateInputType = {
   leaseUntil?: true
   createdAt?: true
   updatedAt?: true
+  windowTo?: true
+  windowFailures?: true
+  windowRetryAt?: true
 }
 
 export type SessionMaxAggregateInputType = {
@@ -125,6 +145,9 @@ export type SessionMaxAggregateInputType = {
   leaseUntil?: true
   createdAt?: true
   updatedAt?: true
+  windowTo?: true
+  windowFailures?: true
+  windowRetryAt?: true
 }
 
 export type SessionCountAggregateInputType = {
@@ -140,6 +163,9 @@ export type SessionCountAggregateInputType = {
   leaseUntil?: true
   createdAt?: true
   updatedAt?: true
+  windowTo?: true
+  windowFailures?: true
+  windowRetryAt?: true
   _all?: true
 }
 
@@ -242,6 +268,9 @@ export type SessionGroupByOutputType = {
   leaseUntil: Date | null
   createdAt: Date
   updatedAt: Date
+  windowTo: number | null
+  windowFailures: number
+  windowRetryAt: Date | null
   _count: SessionCountAggregateOutputType | null
   _avg: SessionAvgAggregateOutputType | null
   _sum: SessionSumAggregateOutputType | null
@@ -280,6 +309,9 @@ export type SessionWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  windowTo?: Prisma.IntNullableFilter<"Session"> | number | null
+  windowFailures?: Prisma.IntFilter<"Session"> | number
+  windowRetryAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
 }
 
 export type SessionOrderByWithRelationInput = {
@@ -295,6 +327,9 @@ export type SessionOrderByWithRelationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
+  windowRetryAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type SessionWhereUniqueInput = Prisma.AtLeast<{
@@ -315,6 +350,9 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   leaseUntil?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  windowTo?: Prisma.IntNullableFilter<"Session"> | number | null
+  windowFailures?: Prisma.IntFilter<"Session"> | number
+  windowRetryAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
 }, "tenantId_id" | "tenantId_scopeId_externalId">
 
 export type SessionOrderByWithAggregationInput = {
@@ -330,6 +368,9 @@ export type SessionOrderByWithAggregationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
+  windowRetryAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SessionCountOrderByAggregateInput
   _avg?: Prisma.SessionAvgOrderByAggregateInput
   _max?: Prisma.SessionMaxOrderByAggregateInput
@@ -353,6 +394,9 @@ export type SessionScalarWhereWithAggregatesInput = {
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
+  windowTo?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
+  windowFailures?: Prisma.IntWithAggregatesFilter<"Session"> | number
+  windowRetryAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
 }
 
 export type SessionCreateInput = {
@@ -368,6 +412,9 @@ export type SessionCreateInput = {
   leaseUntil?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  windowTo?: number | null
+  windowFailures?: number
+  windowRetryAt?: Date | string | null
 }
 
 export type SessionUncheckedCreateInput = {
@@ -383,6 +430,9 @@ export type SessionUncheckedCreateInput = {
   leaseUntil?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  windowTo?: number | null
+  windowFailures?: number
+  windowRetryAt?: Date | string | null
 }
 
 export type SessionUpdateInput = {
@@ -398,6 +448,9 @@ export type SessionUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  windowTo?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  windowFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  windowRetryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SessionUncheckedUpdateInput = {
@@ -413,6 +466,9 @@ export type SessionUncheckedUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  windowTo?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  windowFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  windowRetryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SessionCreateManyInput = {
@@ -428,6 +484,9 @@ export type SessionCreateManyInput = {
   leaseUntil?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  windowTo?: number | null
+  windowFailures?: number
+  windowRetryAt?: Date | string | null
 }
 
 export type SessionUpdateManyMutationInput = {
@@ -443,6 +502,9 @@ export type SessionUpdateManyMutationInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  windowTo?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  windowFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  windowRetryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SessionUncheckedUpdateManyInput = {
@@ -458,6 +520,9 @@ export type SessionUncheckedUpdateManyInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  windowTo?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  windowFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  windowRetryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SessionTenantIdScopeIdExternalIdCompoundUniqueInput = {
@@ -484,12 +549,17 @@ export type SessionCountOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
+  windowRetryAt?: Prisma.SortOrder
 }
 
 export type SessionAvgOrderByAggregateInput = {
   scopeId?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   minedSeq?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
 }
 
 export type SessionMaxOrderByAggregateInput = {
@@ -505,6 +575,9 @@ export type SessionMaxOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
+  windowRetryAt?: Prisma.SortOrder
 }
 
 export type SessionMinOrderByAggregateInput = {
@@ -520,12 +593,17 @@ export type SessionMinOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
+  windowRetryAt?: Prisma.SortOrder
 }
 
 export type SessionSumOrderByAggregateInput = {
   scopeId?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
   minedSeq?: Prisma.SortOrder
+  windowTo?: Prisma.SortOrder
+  windowFailures?: Prisma.SortOrder
 }
 
 
@@ -543,6 +621,9 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   leaseUntil?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  windowTo?: boolean
+  windowFailures?: boolean
+  windowRetryAt?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -558,6 +639,9 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   leaseUntil?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  windowTo?: boolean
+  windowFailures?: boolean
+  windowRetryAt?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -573,6 +657,9 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   leaseUntil?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  windowTo?: boolean
+  windowFailures?: boolean
+  windowRetryAt?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectScalar = {
@@ -588,9 +675,12 @@ export type SessionSelectScalar = {
   leaseUntil?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  windowTo?: boolean
+  windowFailures?: boolean
+  windowRetryAt?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "scopeId" | "agentId" | "userId" | "externalId" | "lastSeq" | "minedSeq" | "leaseOwner" | "leaseUntil" | "createdAt" | "updatedAt", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "scopeId" | "agentId" | "userId" | "externalId" | "lastSeq" | "minedSeq" | "leaseOwner" | "leaseUntil" | "createdAt" | "updatedAt" | "windowTo" | "windowFailures" | "windowRetryAt", ExtArgs["result"]["session"]>
 
 export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Session"
@@ -608,6 +698,9 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     leaseUntil: Date | null
     createdAt: Date
     updatedAt: Date
+    windowTo: number | null
+    windowFailures: number
+    windowRetryAt: Date | null
   }, ExtArgs["result"]["session"]>
   composites: {}
 }
@@ -1043,6 +1136,9 @@ export interface SessionFieldRefs {
   readonly leaseUntil: Prisma.FieldRef<"Session", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly windowTo: Prisma.FieldRef<"Session", 'Int'>
+  readonly windowFailures: Prisma.FieldRef<"Session", 'Int'>
+  readonly windowRetryAt: Prisma.FieldRef<"Session", 'DateTime'>
 }
     
 
