@@ -4,7 +4,7 @@ import { BadInputError, type InputPath } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import { checkOptionalName, type TenantContext } from '../tenancy/index.js';
-import { analyzeDocument, countCharacters, scanMessage } from '../text/index.js';
+import { analyzeDocument, countCharacters, scanMessage, turnMarks } from '../text/index.js';
 
 export interface MessageInput {
   readonly role: 'USER' | 'ASSISTANT' | 'SYSTEM' | 'TOOL';
@@ -79,10 +79,10 @@ export async function prepareMessages(
   messages: readonly MessageInput[],
 ): Promise<NewMessage[]> {
   const content = contentOf(tenant.hashKey);
-  // With its speaker a turn is found twice as well: "I" and "you" are somebody then.
-  const spoken = messages.map(({ speaker, content }) => (speaker ? `${speaker}: ${content}` : content));
-  const { vectors, failed, code } = await embedLeniently(spoken, (texts) =>
-    deps.embedding.embedWindows(texts),
+  // Without its speaker: a name would weigh more in the vector than all that is said. A query is turned round instead.
+  const { vectors, failed, code } = await embedLeniently(
+    messages.map(({ content }) => content),
+    (texts) => deps.embedding.embedWindows(texts),
   );
   if (failed > 0)
     deps.log.warn(
@@ -100,7 +100,14 @@ export async function prepareMessages(
       externalId: message.externalId ?? null,
       flags: [...new Set([...scanMessage(message.content), ...scanMessage(message.speaker ?? '')])],
       sentAt: message.sentAt ?? null,
-      terms: terms.map(({ term, count }) => ({ term: content.term(term), count })),
+      terms: [
+        ...terms.map(({ term, count }) => ({ term: content.term(term), count })),
+        // Found like words, but none of them: they count for nothing in what the message holds.
+        ...turnMarks({ content: message.content, speaker: message.speaker ?? null }).map((mark) => ({
+          term: content.term(mark),
+          count: 0,
+        })),
+      ],
       length,
       windows: vectors[index] ?? [],
     };
