@@ -25,7 +25,8 @@ export const EVALUATE_HELP = `salient evaluate locomo <directory> [options]
 
   --<variant>            ${Object.keys(VARIANTS).join(', ')}; several may be given.
                          Without any: default
-  --all                  all of them
+  --variants             all of them
+  --all                  all conversations in one tenant, of one agent and user, instead of a tenant for each
   --lived                import each session as of the day on which it was held
   --data-dir <directory> keep the embedded database there: the next evaluation does not import again
   --database-url <url>   use this PostgreSQL database instead
@@ -53,6 +54,7 @@ export async function evaluateCommand(args: readonly string[]): Promise<void> {
           VariantName,
           typeof flag
         >),
+        variants: flag,
         all: flag,
         lived: flag,
         json: flag,
@@ -67,7 +69,7 @@ export async function evaluateCommand(args: readonly string[]): Promise<void> {
   if (suite !== 'locomo' || path === undefined || positionals.length > 2)
     throw new CliError(`evaluate needs locomo and a directory\n\n${EVALUATE_HELP}`);
   const every = Object.keys(VARIANTS) as VariantName[];
-  const chosen = every.filter((name) => values.all || values[name]);
+  const chosen = every.filter((name) => values.variants || values[name]);
   const conversations = await readConversations(path);
   const kept = values['data-dir'];
   const temporary =
@@ -77,6 +79,7 @@ export async function evaluateCommand(args: readonly string[]): Promise<void> {
       databaseUrl: values['database-url'],
       dataDirectory: kept ?? temporary ?? undefined,
       lived: values.lived,
+      together: values.all,
     });
     console.log(values.json ? json(conversations, reports) : reports.map(table).join('\n\n'));
   } finally {
@@ -87,7 +90,12 @@ export async function evaluateCommand(args: readonly string[]): Promise<void> {
 async function evaluate(
   conversations: readonly Conversation[],
   variants: readonly VariantName[],
-  options: { databaseUrl: string | undefined; dataDirectory: string | undefined; lived: boolean },
+  options: {
+    databaseUrl: string | undefined;
+    dataDirectory: string | undefined;
+    lived: boolean;
+    together: boolean;
+  },
 ): Promise<VariantReport[]> {
   const progress = new Progress();
   await using evaluation = await Evaluation.open({

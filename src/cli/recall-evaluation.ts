@@ -2,7 +2,7 @@ import { createApp } from '../app.js';
 import { createConfig } from '../config/index.js';
 import { type Database, openDatabase } from '../db/index.js';
 import { createEmbeddingProvider, type EmbeddingProvider } from '../embedding/index.js';
-import type { RankingOverrides, RecallSource } from '../recall/index.js';
+import { DEFAULT_RANKING, type RankingOverrides, type RecallSource } from '../recall/index.js';
 import { ApiClient } from './api-client.js';
 import type { Conversation } from './conversation-file.js';
 import { openTarget } from './import-target.js';
@@ -16,14 +16,27 @@ export interface Variant {
   readonly sources?: readonly RecallSource[];
 }
 
+const { sum } = DEFAULT_RANKING;
+
 /** The default, and what is left of it without one of its parts. */
 export const VARIANTS = {
   default: { name: 'default' },
+  rrf: { name: 'RRF of two arms', ranking: { fusion: 'RRF' } },
   'lexical-only': { name: 'lexical only', ranking: { vectorWeight: 0 } },
   'vector-only': { name: 'vector only', ranking: { lexicalWeight: 0 } },
   'facts-only': { name: 'facts only', sources: ['FACT'] },
   'messages-only': { name: 'messages only', sources: ['MESSAGE'] },
   'no-icnu': { name: 'no ICNU (λ 0)', ranking: { lambda: 0 } },
+  'no-window': { name: 'no window', ranking: { reach: 0 } },
+  'no-names': { name: 'no names', ranking: { names: false } },
+  'no-speaker': { name: 'no speaker', ranking: { sum: { ...sum, speaker: 0, nearby: 0 } } },
+  'no-time': { name: 'no times', ranking: { sum: { ...sum, time: 0 } } },
+  'no-question': { name: 'no questions', ranking: { sum: { ...sum, question: 0 } } },
+  'no-short': { name: 'no shortness', ranking: { sum: { ...sum, short: 0 } } },
+  'no-context': {
+    name: 'no context',
+    ranking: { reach: 0, names: false, sum: { ...sum, time: 0, question: 0, short: 0 } },
+  },
 } as const satisfies Record<string, Variant>;
 
 export type VariantName = keyof typeof VARIANTS;
@@ -40,6 +53,8 @@ export interface EvaluationOptions {
   readonly dataDirectory?: string | undefined;
   /** Whether each session is imported on the day on which it was held, instead of all on one day. */
   readonly lived?: boolean;
+  /** Whether all conversations are in one tenant, of one agent and user, instead of a tenant for each. */
+  readonly together?: boolean;
   /** Told of every message that was imported and every question that was answered. */
   readonly onProgress?: (label: string, done: number, total: number) => void;
 }
@@ -61,13 +76,14 @@ export class Evaluation implements AsyncDisposable {
   }
 
   /** Imports what is not there yet. @throws Error where facts could not be learned from all of it */
-  async import(conversations: readonly Conversation[]): Promise<void> {
+  async import(given: readonly Conversation[]): Promise<void> {
+    const conversations = this.#toldApart(given);
     const clock = { now: questionTime(conversations) };
     await using app = await this.#app({ name: 'import' }, clock);
     const total = conversations.reduce((sum, { messageCount }) => sum + messageCount, 0);
     let before = 0;
     for (const conversation of conversations) {
-      const target = await openTarget(ApiClient.inProcess(app, ADMIN_KEY), names(conversation));
+      const target = await openTarget(ApiClient.inProcess(app, ADMIN_KEY), this.#names(conversation));
       const importer = new Importer(target, {
         source: conversation.file,
         extract: 'NOW',
@@ -88,13 +104,14 @@ export class Evaluation implements AsyncDisposable {
   }
 
   /** Asks every question that has evidence, in the way of a variant. */
-  async ask(variant: Variant, conversations: readonly Conversation[]): Promise<Answered[]> {
+  async ask(variant: Variant, given: readonly Conversation[]): Promise<Answered[]> {
+    const conversations = this.#toldApart(given);
     await using app = await this.#app(variant, { now: questionTime(conversations) });
     const asked = conversations.flatMap(({ questions }) => questions).length;
     const answered: Answered[] = [];
     let done = 0;
     for (const conversation of conversations) {
-      const target = await openTarget(ApiClient.inProcess(app, ADMIN_KEY), names(conversation));
+      const target = await openTarget(ApiClient.inProcess(app, ADMIN_KEY), this.#names(conversation));
       const sources = await sourcesOfFacts(target.client);
       for (let from = 0; from < conversation.questions.length; from += AT_ONCE) {
         const questions = conversation.questions.slice(from, from + AT_ONCE);
@@ -127,6 +144,32 @@ export class Evaluation implements AsyncDisposable {
     return answered;
   }
 
+  /** In one tenant the ids of messages are those of their conversation too, in what is evidence as well. */
+  #toldApart(conversations: readonly Conversation[]): readonly Conversation[] {
+    if (!this.options.together) return conversations;
+    return conversations.map((conversation) => {
+      const unique = (id: string) => `${conversation.id} ${id}`;
+      return {
+        ...conversation,
+        sessions: conversation.sessions.map(({ externalId, messages }) => ({
+          externalId,
+          messages: messages.map((message) => ({
+            ...message,
+            externalId: unique(message.externalId),
+          })),
+        })),
+        questions: conversation.questions.map((one) => ({ ...one, evidence: one.evidence.map(unique) })),
+      };
+    });
+  }
+
+  #names({ id }: Conversation) {
+    const slug = this.options.together
+      ? 'evaluation'
+      : `evaluation-${id.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`.replace(/-+$/, '').slice(0, 63);
+    return { tenant: slug, agent: 'evaluation', user: 'evaluation' };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.embedding[Symbol.asyncDispose]();
     await this.db[Symbol.asyncDispose]();
@@ -151,11 +194,6 @@ interface Recalled {
   readonly recall: {
     readonly items: readonly { readonly node: { id: string; externalId?: string | null } }[];
   };
-}
-
-function names({ id }: Conversation) {
-  const slug = `evaluation-${id.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`.replace(/-+$/, '').slice(0, 63);
-  return { tenant: slug, agent: 'evaluation', user: 'evaluation' };
 }
 
 /** A day after the last message of all. */

@@ -1,4 +1,4 @@
-/** Weighted reciprocal rank fusion of the direct arms (SPEC §8.1). Pure. */
+/** From the scores of the direct arms to one (SPEC §8.1): by weighted reciprocal ranks, or by the ranks of sums. Pure. */
 
 /** RRF's constant: the higher, the less the first ranks stand out. */
 export const RRF_K = 60;
@@ -48,6 +48,30 @@ export function fuse(arms: readonly WeightedArm[]): Map<string, number> {
     }
   }
   return fused;
+}
+
+/**
+ * What is left of the fused score of a document that has no word of the query, neither in it nor around it: about six
+ * ranks at the top, so that nothing which merely sounds like the query is carried past what answers it by its
+ * importance. It costs nothing: R@k stays as it is.
+ */
+const UNWORDED = 0.9;
+
+/**
+ * Sums of scores as fused scores, on the scale that {@link fuse} has for what both arms rank alike: weight / (K + rank).
+ * A sum's size differs from query to query; three ranks are three ranks in all.
+ */
+export function fuseSums(
+  relevance: ReadonlyMap<string, { readonly sum: number; readonly worded: boolean }>,
+  weight: number,
+): Map<string, number> {
+  const ranks = ranksOf(new Map([...relevance].map(([id, { sum }]) => [id, sum])));
+  return new Map(
+    [...ranks].map(([id, rank]) => [
+      id,
+      ((relevance.get(id)?.worded ? 1 : UNWORDED) * weight) / (RRF_K + rank),
+    ]),
+  );
 }
 
 /** The weight of a fact's kind; null, a message, counts as any other kind. */

@@ -8,19 +8,32 @@ import {
   type IcnuWeights,
 } from '../salience/index.js';
 import { type CoActivation, coActivationOf, NO_TIES } from './co-activation.js';
-import { fuse, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
+import { fuse, fuseSums, kindWeight, LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
 import { freshness, ICNU_LAMBDA, type IcnuSignals, icnu, withIcnu } from './icnu.js';
+import type { Relevance } from './relevance.js';
+import { SUM_WEIGHTS, type SumWeights, WINDOW_REACH } from './sum-parameters.js';
 import { TOPIC_EXPONENT, topicFactor } from './topic-factor.js';
 
 /** How scores are made; the defaults are those of SPEC §8. */
 export interface RankingOptions {
-  /** Weights of the arms in the fusion; an arm with weight 0 does not run. */
+  /**
+   * SUM adds up all that speaks for a document, its place in a conversation included, and ranks by that; RRF fuses the
+   * ranks of the two arms alone, as the seed does (docs/decisions/recall-fusion.md).
+   */
+  readonly fusion: 'SUM' | 'RRF';
+  /** Weights of the arms in the fusion, in a sum relative to the defaults; an arm with weight 0 does not run. */
   readonly lexicalWeight: number;
   readonly vectorWeight: number;
   readonly icnuWeights: IcnuWeights;
   readonly lambda: number;
   /** How much what a profile says of a fact's topics counts beside its importance; 0 for not at all. */
   readonly topicExponent: number;
+  /** What of a sum counts how much. */
+  readonly sum: SumWeights;
+  /** How many turns before and after one belong to it in a sum; 0 for none. */
+  readonly reach: number;
+  /** Whether a sum knows the participants of conversations by their names. */
+  readonly names: boolean;
   /** Whether a fact's kind decides between equals, or multiplies its score as the seed does. */
   readonly kinds: 'BREAK_TIES' | 'MULTIPLY';
   /** How fast the tenant's facts fade (SPEC §6.1). */
@@ -31,6 +44,10 @@ export interface RankingOptions {
 export type RankingOverrides = Partial<Omit<RankingOptions, 'decay'>>;
 
 export const DEFAULT_RANKING: RankingOptions = Object.freeze({
+  fusion: 'SUM',
+  sum: SUM_WEIGHTS,
+  reach: WINDOW_REACH,
+  names: true,
   lexicalWeight: LEXICAL_WEIGHT,
   vectorWeight: VECTOR_WEIGHT,
   icnuWeights: DEFAULT_ICNU_WEIGHTS,
@@ -55,16 +72,22 @@ export interface Ranked {
  * The candidates of a query in their one order (SPEC §8.1, §8.2): fused score × what profiles say of its topics ×
  * (1 + λ·ICNU), messages whose facts are all superseded after everything else. Among equals the heavier kind goes first, then importance, recency, id.
  * Co-activation is measured to the first facts of the order that there would be without it.
+ * @param relevance what to rank by, by id; the ranks of the arms are fused without it. It is ranks that are raised by
+ *   what matters, in any case: three of them are as far at the top of one query as of another.
  */
 export function rankByRelevance(
   candidates: readonly CandidateRow[],
   now: Date,
   options: RankingOptions = DEFAULT_RANKING,
+  relevance?: ReadonlyMap<string, Relevance>,
 ): Ranked[] {
-  const fused = fuse([
-    { weight: options.lexicalWeight, scores: scoresOf(candidates, 'lexical') },
-    { weight: options.vectorWeight, scores: scoresOf(candidates, 'cosine') },
-  ]);
+  const { lexicalWeight, vectorWeight } = options;
+  const fused = relevance
+    ? fuseSums(relevance, lexicalWeight + vectorWeight)
+    : fuse([
+        { weight: lexicalWeight, scores: scoresOf(candidates, 'lexical') },
+        { weight: vectorWeight, scores: scoresOf(candidates, 'cosine') },
+      ]);
   const topics = topicFactors(candidates, options.topicExponent);
   return withSignals(candidates, now, options, ({ candidate, icnu }) => {
     const weight = options.kinds === 'MULTIPLY' ? kindWeight(candidate.fact?.kind ?? null) : 1;

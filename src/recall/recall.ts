@@ -6,6 +6,7 @@ import {
   type SearchContext,
   searchCandidates,
   searchContext,
+  searchInContext,
   type Unit,
 } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
@@ -15,10 +16,18 @@ import type { Services } from '../services.js';
 import { changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { BM25 } from './bm25.js';
 import { currentScores } from './current-scores.js';
+import { LEXICAL_WEIGHT, VECTOR_WEIGHT } from './fusion.js';
 import { sharesOf } from './icnu.js';
 import { type RecallInput, type RecallRequest, recallRequest } from './input.js';
 import { pack } from './packing.js';
-import { type AnalyzedQuery, analyzeForSearch } from './query.js';
+import {
+  embedForSearch,
+  participantsOf,
+  type QueryTerms,
+  queryTerms,
+  type ReadQuery,
+  readQuery,
+} from './query.js';
 import {
   DEFAULT_RANKING,
   type RankingOptions,
@@ -26,7 +35,9 @@ import {
   rankByRelevance,
   rankWithoutQuery,
 } from './ranking.js';
+import { relevanceOf } from './relevance.js';
 import type { RecallItem, RecallResult } from './result.js';
+import { type SumWeights, TURN_BM25 } from './sum-parameters.js';
 
 /** What a recall is given. */
 export type RecallDeps = Pick<
@@ -53,13 +64,22 @@ export async function recall(
   options: RankingOverrides = {},
 ): Promise<RecallResult> {
   const request = recallRequest(actor, input);
-  const query = request.query === null ? null : await analyzeForSearch(deps, actor, request.query);
   const now = deps.now();
+  const { fusion, names, lexicalWeight, vectorWeight } = { ...DEFAULT_RANKING, ...deps.ranking, ...options };
+  const query =
+    request.query === null ? null : readQuery(actor.tenant, request.query, now, fusion === 'SUM' && names);
+  // Who speaks is known to the database alone, and no transaction is open while the encoder works: where the query may
+  // say something of somebody, the context is read in one of its own.
+  const early =
+    query && vectorWeight > 0 && query.names.length > 0 && query.terms.length > 1
+      ? await readInTenant(deps.db, actor.tenant, (unit) => contextOf(unit, request, query))
+      : null;
+  const vector =
+    query && vectorWeight > 0
+      ? await embedForSearch(deps, query, early ? participantsOf(query, early) : [])
+      : null;
   const result = await readInTenant(deps.db, actor.tenant, async (unit) => {
-    const context = await searchContext(unit, request);
-    if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
-    if (!context.userKnown) throw new NotFoundError('User', ['userId']);
-
+    const context = early ?? (await contextOf(unit, request, query));
     const { profile, ofScopes } = await profilesFor(unit, deps, request, context);
     const ranking: RankingOptions = {
       ...DEFAULT_RANKING,
@@ -68,7 +88,8 @@ export async function recall(
       ...options,
       decay: decayVariantOf(actor.tenant.settings),
     };
-    const arms = armsOf(request, query, context, deps.embeddingModelId, ranking);
+    const terms = query && queryTerms(actor.tenant, query, participantsOf(query, context), lexicalWeight > 0);
+    const arms = armsOf(request, terms, vector, context, deps.embeddingModelId, ranking);
     const filter = {
       scopeIds: context.scopes.map(({ scopeId }) => scopeId),
       facts: request.facts,
@@ -77,11 +98,27 @@ export async function recall(
       time: { validAt: request.validAt, knownAt: request.knownAt, now },
       includeFlagged: request.includeFlagged,
     };
-    const found = await searchCandidates(unit, arms, filter, candidatesPerArm(request.k));
+    const limit = candidatesPerArm(request.k);
+    const inContext =
+      terms && fusion === 'SUM'
+        ? await searchInContext(unit, arms, filter, limit, { reach: ranking.reach, terms: terms.all })
+        : null;
+    const found = inContext?.candidates ?? (await searchCandidates(unit, arms, filter, limit));
     const scores = await currentScores(unit, deps, actor.tenant, ofScopes, found, now);
     const { candidates } = scores;
+    const relevance =
+      query && terms && inContext
+        ? relevanceOf(inContext, {
+            lookedFor: terms.lookedFor,
+            times: query.times,
+            documents: context.documents,
+            averageLength: averageLengthOf(context),
+            weights: weightsOf(ranking),
+            reach: ranking.reach,
+          })
+        : undefined;
     const ranked = query
-      ? rankByRelevance(candidates, now, ranking)
+      ? rankByRelevance(candidates, now, ranking, relevance)
       : rankWithoutQuery(candidates, now, ranking);
     const packed = pack(ranked, ({ candidate }) => candidate.characters, request.k, request.charBudget);
     const documents = await loadDocuments(
@@ -134,32 +171,57 @@ async function profilesFor(
   };
 }
 
+/** What is visible in the context. One statement. @throws NotFoundError for an agent or user that is not known */
+async function contextOf(
+  unit: Unit,
+  request: RecallRequest,
+  query: ReadQuery | null,
+): Promise<SearchContext> {
+  const context = await searchContext(unit, request, query?.marks);
+  if (!context.agentKnown) throw new NotFoundError('Agent', ['agentId']);
+  if (!context.userKnown) throw new NotFoundError('User', ['userId']);
+  return context;
+}
+
 /** How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. */
 function candidatesPerArm(k: number): number {
   return Math.max(200, 4 * k);
 }
 
+function averageLengthOf({ documents, documentTerms }: SearchContext): number {
+  return documentTerms / Math.max(documents, 1);
+}
+
+/** The weights of a sum, those of the arms in proportion to their defaults. */
+function weightsOf({ sum, lexicalWeight, vectorWeight }: RankingOptions): SumWeights {
+  return {
+    ...sum,
+    lexical: (sum.lexical * lexicalWeight) / LEXICAL_WEIGHT,
+    cosine: (sum.cosine * vectorWeight) / VECTOR_WEIGHT,
+  };
+}
+
 /** Which arms serve this request. */
 function armsOf(
   request: RecallRequest,
-  query: AnalyzedQuery | null,
+  terms: QueryTerms | null,
+  vector: string | null,
   context: SearchContext,
   modelId: number,
-  { decay, lexicalWeight, vectorWeight }: RankingOptions,
+  { decay, fusion, lexicalWeight }: RankingOptions,
 ): SearchArm[] {
-  if (!query)
+  if (!terms)
     return request.facts ? [{ name: 'IMPORTANCE', decay: DECAY_VARIANTS[decay] }] : [{ name: 'RECENCY' }];
-  const { documents, documentTerms } = context;
   const arms: SearchArm[] = [];
   if (lexicalWeight > 0)
     arms.push({
       name: 'LEXICAL',
-      terms: query.terms,
-      documents,
-      averageLength: documentTerms / Math.max(documents, 1),
-      bm25: BM25,
+      terms: terms.words,
+      documents: context.documents,
+      averageLength: averageLengthOf(context),
+      bm25: fusion === 'SUM' ? TURN_BM25 : BM25,
     });
-  if (vectorWeight > 0 && query.vector !== null) arms.push({ name: 'VECTOR', modelId, vector: query.vector });
+  if (vector !== null) arms.push({ name: 'VECTOR', modelId, vector });
   return arms;
 }
 

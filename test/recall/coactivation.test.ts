@@ -22,6 +22,7 @@ function fact(id: string, ties: readonly Tie[] = [], lexical: number | null = nu
     cosine: null,
     characters: 10,
     recordedAt: NOW,
+    toldAt: NOW,
     factIds: [],
     superseded: false,
     fact: {

@@ -20,6 +20,7 @@ function fact(id: string, options: FactOptions = {}): CandidateRow {
     cosine,
     characters: 10,
     recordedAt,
+    toldAt: recordedAt,
     factIds: [],
     superseded: false,
     fact: {
@@ -50,6 +51,7 @@ function message(id: string, options: Partial<CandidateRow> = {}): CandidateRow 
     cosine: null,
     characters: 10,
     recordedAt: NOW,
+    toldAt: NOW,
     fact: null,
     factIds: [],
     superseded: false,

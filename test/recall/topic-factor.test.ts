@@ -15,6 +15,7 @@ function row(id: string, cosine: number, topicBoost: number | null, factIds: str
     cosine,
     characters: 10,
     recordedAt: NOW,
+    toldAt: NOW,
     factIds,
     superseded: false,
     fact:

@@ -180,7 +180,7 @@ function passing(source: Prisma.Sql, { tenantId, filter }: ArmQuery): Prisma.Sql
 }
 
 /** Messages `g` that may be found. */
-function messageCondition({ includeFlagged, time }: SearchFilter): Prisma.Sql {
+export function messageCondition({ includeFlagged, time }: SearchFilter): Prisma.Sql {
   const conditions = [Prisma.sql`g.redacted_at IS NULL`];
   if (!includeFlagged) conditions.push(Prisma.sql`g.flags = '{}'`);
   if (time.knownAt) conditions.push(Prisma.sql`g.recorded_at <= ${time.knownAt}::timestamptz`);

@@ -1,9 +1,11 @@
 import { Prisma } from '../generated/client.js';
 import { ownedByOneOf, type ScopeOwner } from './scopes.js';
 import { armExpressions, type SearchArm, type SearchFilter } from './search-arms.js';
+import { type Surroundings, surroundingExpressions, type TermsRow, type TurnRow } from './search-turns.js';
 import type { Unit } from './unit.js';
 
 export type { SearchArm, SearchArmName, SearchFilter } from './search-arms.js';
+export type { Surroundings, TermsRow, TurnRow } from './search-turns.js';
 
 /** A scope and whose it is. */
 export interface VisibleScope extends ScopeOwner {
@@ -20,18 +22,23 @@ export interface SearchContext {
   /** Documents of the whole tenant, and the sum of their lengths in terms. */
   readonly documents: number;
   readonly documentTerms: number;
+  /** Places of the marks that a message in one of the scopes has, from 0. */
+  readonly marksFound: readonly number[];
 }
 
 /**
  * The scopes visible with this context: those whose agent is none or the given one, and whose user is none or the
  * given one (SPEC §1). One statement.
  * @param agentShared whether what the agent shares among all its users, the scope (agent, none), is among them
+ * @param marks keyed hashes, of which those are told that are in the scopes at all
  */
 export async function searchContext(
   unit: Unit,
   context: { readonly agentId: string | null; readonly userId: string | null; readonly agentShared: boolean },
+  marks: readonly bigint[] = [],
 ): Promise<SearchContext> {
   const { agentId, userId } = context;
+  const owned = ownedByOneOf(unit, visibleOwners(context));
   const rows = await unit.tx.$queryRaw<SearchContext[]>`
     SELECT
       (${agentId}::uuid IS NULL OR EXISTS (
@@ -39,7 +46,13 @@ export async function searchContext(
       (${userId}::uuid IS NULL OR EXISTS (
         SELECT 1 FROM app_user u WHERE u.tenant_id = ${unit.tenantId}::uuid AND u.id = ${userId}::uuid)) AS "userKnown",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('scopeId', s.id, 'agentId', s.agent_id, 'userId', s.user_id) ORDER BY s.id), '[]')
-       FROM scope s WHERE ${ownedByOneOf(unit, visibleOwners(context))}) AS scopes,
+       FROM scope s WHERE ${owned}) AS scopes,
+      (SELECT coalesce(jsonb_agg(t.place - 1), '[]')
+       FROM unnest(${[...marks]}::int8[]) WITH ORDINALITY AS t(mark, place)
+       WHERE EXISTS (
+         SELECT 1 FROM scope s
+         JOIN posting p ON p.tenant_id = ${unit.tenantId}::uuid AND p.term = t.mark AND p.scope_id = s.id AND p.live
+         WHERE ${owned})) AS "marksFound",
       coalesce(t.documents, 0)::float8 AS documents, coalesce(t.document_terms, 0)::float8 AS "documentTerms"
     FROM (SELECT) AS one LEFT JOIN tenant_stream t ON t.tenant_id = ${unit.tenantId}::uuid`;
   return rows[0]!;
@@ -69,6 +82,8 @@ export interface CandidateRow {
   /** Length of the text in code points. */
   readonly characters: number;
   readonly recordedAt: Date;
+  /** When it was said, for a message; since when it holds, for a fact. */
+  readonly toldAt: Date;
   /** Of a fact. */
   readonly fact: FactNumbers | null;
   /** Of a message: the facts that it is a source of, and whether all of them have been superseded (SPEC §8). */
@@ -105,7 +120,13 @@ export interface Tie {
   readonly updatedAt: Date;
 }
 
-interface FlatRow extends Omit<FactNumbers, 'kind' | 'ties'>, Omit<CandidateRow, 'fact' | 'factIds'> {
+interface FlatRow
+  extends Omit<FactNumbers, 'kind' | 'ties'>,
+    Omit<CandidateRow, 'source' | 'id' | 'fact' | 'factIds'> {
+  readonly source: 'FACT' | 'MESSAGE' | 'TURN' | 'HELD' | 'TERM';
+  readonly id: string | null;
+  /** What is told of a turn, of the terms that a document has, or of what terms are worth. */
+  readonly held: unknown;
   readonly kind: string | null;
   readonly factIds: readonly string[] | null;
   /** The other fact, the weight, and the seconds of the epoch since when. */
@@ -122,19 +143,63 @@ export async function searchCandidates(
   filter: SearchFilter,
   limit: number,
 ): Promise<CandidateRow[]> {
-  if (arms.length === 0 || filter.scopeIds.length === 0) return [];
+  return (await search(unit, arms, filter, limit, null)).candidates;
+}
+
+/** Candidates with the conversations around them. */
+export interface SearchInContext {
+  readonly candidates: CandidateRow[];
+  /** The messages among the candidates, and those within reach of them. */
+  readonly turns: readonly TurnRow[];
+  /** What turns and facts have of the terms that were looked for, by id; of those that have any. */
+  readonly terms: ReadonlyMap<string, TermsRow>;
+  /** What each term of the lexical arm is worth in its BM25, in the arm's order. */
+  readonly termWeights: readonly number[];
+}
+
+/**
+ * What {@link searchCandidates} finds, and the turns around those that the lexical arm found, each with what all arms
+ * say of it, whatever their limit. One statement.
+ */
+export async function searchInContext(
+  unit: Unit,
+  arms: readonly SearchArm[],
+  filter: SearchFilter,
+  limit: number,
+  surroundings: Surroundings,
+): Promise<SearchInContext> {
+  return search(unit, arms, filter, limit, surroundings);
+}
+
+async function search(
+  unit: Unit,
+  arms: readonly SearchArm[],
+  filter: SearchFilter,
+  limit: number,
+  surroundings: Surroundings | null,
+): Promise<SearchInContext> {
+  const terms = new Map<string, TermsRow>();
+  if (arms.length === 0 || filter.scopeIds.length === 0)
+    return { candidates: [], turns: [], terms, termWeights: [] };
   const query = { tenantId: unit.tenantId, filter, limit };
   const expressions = arms.map((arm) => armExpressions(arm, query));
   const found = arms.map(
     ({ name }) =>
       Prisma.sql`SELECT ${name}::text AS arm, kind, id, score FROM ${Prisma.raw(name.toLowerCase())}`,
   );
+  const hits = Prisma.sql`(${Prisma.join(found, ' UNION ALL ')}) AS a GROUP BY a.kind, a.id`;
   const rows = await unit.tx.$queryRaw<FlatRow[]>`
     WITH ${Prisma.join(expressions, ', ')},
+    ${
+      surroundings
+        ? Prisma.sql`
+    hit AS MATERIALIZED (SELECT a.kind, a.id, bool_or(a.arm = 'LEXICAL') AS worded FROM ${hits}),
+    ${surroundingExpressions(armsOf(arms), surroundings, query)}`
+        : Prisma.sql`
     candidate AS MATERIALIZED (
       SELECT a.kind, a.id, max(a.score) FILTER (WHERE a.arm = 'LEXICAL') AS lexical,
-        max(a.score) FILTER (WHERE a.arm = 'VECTOR') AS cosine
-      FROM (${Prisma.join(found, ' UNION ALL ')}) AS a GROUP BY a.kind, a.id),
+        max(a.score) FILTER (WHERE a.arm = 'VECTOR') AS cosine FROM ${hits})`
+    },
     tied AS MATERIALIZED (
       -- By the index of each candidate, whatever the planner thinks of their number.
       SELECT c.id, jsonb_agg(jsonb_build_array(t.second_id, t.weight, extract(epoch FROM t.updated_at))) AS ties
@@ -143,24 +208,68 @@ export async function searchCandidates(
         WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = c.id OFFSET 0) AS t
       WHERE c.kind = 'FACT' AND t.second_id IN (SELECT id FROM candidate)
       GROUP BY c.id)
-    SELECT c.kind AS source, c.id, c.lexical, c.cosine, f.kind, f.characters, f.recorded_at AS "recordedAt",
+    SELECT c.kind AS source, c.id, ${SCORES(surroundings)}, f.kind, f.characters, f.recorded_at AS "recordedAt",
+      f.valid_from AS "toldAt",
       s.encoded, s.topic_boost AS "topicBoost", s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
       s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
       s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
-      NULL::uuid[] AS "factIds", false AS superseded, d.ties
+      NULL::uuid[] AS "factIds", false AS superseded, d.ties, NULL::jsonb AS held
     FROM candidate c
+    ${SCORED(surroundings)}
     JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
     JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = c.id
     LEFT JOIN tied d ON d.id = c.id
     WHERE c.kind = 'FACT'
     UNION ALL
-    SELECT c.kind, c.id, c.lexical, c.cosine, NULL, g.characters, g.recorded_at,
-      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL
+    SELECT c.kind, c.id, ${SCORES(surroundings)}, NULL, g.characters, g.recorded_at, coalesce(g.sent_at, g.recorded_at),
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL, NULL
     FROM candidate c
+    ${SCORED(surroundings)}
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
-    WHERE c.kind = 'MESSAGE'`;
-  return rows.map(toCandidate);
+    WHERE c.kind = 'MESSAGE'
+    ${surroundings ? Prisma.sql`UNION ALL ${contextRows(arms)}` : Prisma.empty}`;
+  const candidates: CandidateRow[] = [];
+  const turns: TurnRow[] = [];
+  const weights = new Map<number, number>();
+  for (const row of rows) {
+    if (row.source === 'FACT' || row.source === 'MESSAGE') candidates.push(toCandidate(row, row.source));
+    else if (row.source === 'TURN') turns.push(toTurn(row.id as string, row.held as TurnCell));
+    else if (row.source === 'HELD') terms.set(row.id as string, toTerms(row.held as HeldCell));
+    else for (const [place, weight] of row.held as WeightsCell) weights.set(place, weight);
+  }
+  const lexical = arms.find((arm) => arm.name === 'LEXICAL');
+  const termWeights = lexical ? lexical.terms.map((_, place) => weights.get(place) ?? 0) : [];
+  return { candidates, turns, terms, termWeights };
+}
+
+/** The arms that say how well something fits a query. */
+function armsOf(arms: readonly SearchArm[]): ('lexical' | 'vector')[] {
+  return arms.flatMap(({ name }) => (name === 'LEXICAL' ? ['lexical'] : name === 'VECTOR' ? ['vector'] : []));
+}
+
+const SCORES = (surroundings: Surroundings | null) =>
+  Prisma.raw(surroundings ? 'r.lexical, r.cosine' : 'c.lexical, c.cosine');
+const SCORED = (surroundings: Surroundings | null) =>
+  Prisma.raw(surroundings ? 'LEFT JOIN scored r ON r.id = c.id' : '');
+
+/** What rows that are no candidates have in `held`. */
+type TurnCell = readonly [sessionId: string, seq: number];
+type HeldCell = readonly [terms: readonly (readonly [place: number, frequency: number])[], length: number];
+type WeightsCell = readonly (readonly [place: number, weight: number])[];
+
+/** Rows of other sorts than candidates, told apart by `source`, with what they say in `held`. */
+function contextRows(arms: readonly SearchArm[]): Prisma.Sql {
+  const none = Prisma.raw(`${'NULL, '.repeat(19)}false, NULL`);
+  const lexical = arms.find((arm) => arm.name === 'LEXICAL');
+  const turns = Prisma.sql`
+    SELECT 'TURN', a.id, ${none}, jsonb_build_array(a.session_id, a.seq) FROM around a
+    UNION ALL SELECT 'HELD', h.id, ${none}, jsonb_build_array(h.terms, h.length) FROM held h`;
+  if (!lexical) return turns;
+  return Prisma.sql`${turns}
+    UNION ALL SELECT 'TERM', NULL::uuid, ${none},
+      coalesce(jsonb_agg(jsonb_build_array(array_position(${[...lexical.terms]}::int8[], t.term) - 1, t.weight)), '[]')
+    FROM lexical_term t`;
 }
 
 /**
@@ -179,19 +288,29 @@ function factsOf(unit: Unit, { time }: SearchFilter): Prisma.Sql {
     WHERE o.tenant_id = ${unit.tenantId}::uuid AND o.message_id = c.id AND f.recorded_at <= ${knownAt}::timestamptz`;
 }
 
-function toCandidate(row: FlatRow): CandidateRow {
-  const { source, id, lexical, cosine, characters, recordedAt, superseded, kind, ties, ...numbers } = row;
+function toCandidate(row: FlatRow, source: CandidateRow['source']): CandidateRow {
+  const { id, lexical, cosine, characters, recordedAt, toldAt, superseded, kind, ties, ...rest } = row;
+  const { source: _source, held: _held, factIds, ...numbers } = rest;
   return {
     source,
-    id,
+    id: id as string,
     lexical,
     cosine,
     characters,
     recordedAt,
+    toldAt,
     superseded,
-    factIds: row.factIds ?? [],
+    factIds: factIds ?? [],
     fact: kind === null ? null : { ...numbers, kind, ties: (ties ?? []).map(toTie) },
   };
+}
+
+function toTurn(id: string, [sessionId, seq]: TurnCell): TurnRow {
+  return { id, sessionId, seq };
+}
+
+function toTerms([terms, length]: HeldCell): TermsRow {
+  return { frequencies: new Map(terms), length };
 }
 
 function toTie([factId, weight, seconds]: readonly [string, number, number]): Tie {
