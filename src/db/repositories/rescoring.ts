@@ -2,7 +2,14 @@ import { Prisma } from '../generated/client.js';
 import { beyond, type FactPlace } from './rescore-stretch.js';
 import type { ScopeOwner } from './scopes.js';
 import { scoringBatches, unsavedVectors } from './scoring-batches.js';
-import { type ScoringMeans, type ScoringProfile, scoredFacts } from './scoring-sql.js';
+import {
+  matches,
+  type ScoringMeans,
+  type ScoringProfile,
+  scoredCurrent,
+  scoredFacts,
+  scoringSteps,
+} from './scoring-sql.js';
 import { float, integer } from './sql-literals.js';
 import type { Changer } from './tenants.js';
 import type { Unit } from './unit.js';
@@ -48,9 +55,8 @@ interface ScopeChanges {
 
 /**
  * Scores facts anew by the profiles of their groups, which share no scope, and tells every change of importance as an
- * event (SPEC §7). The scopes of the facts are locked by the caller, so a row stays where it was found: by its place it
- * is found again whatever the planner knows. What is scored already is written only where the outcome differs, so twice
- * is as good as once.
+ * event (SPEC §7), under the locks of their scopes. What is scored by its profile already has that outcome and is not
+ * touched, so twice is as good as once.
  *
  * Appends events, hence the last of its transaction but for more of them. One statement; where there are too many
  * profiles and topics for one, the row of the tenant's stream is locked by the last of them alone.
@@ -65,7 +71,7 @@ export async function rescoreFacts(
   if (batches.length === 1) {
     const rows = await unit.tx.$queryRaw<Rescored[]>`
       WITH ${writtenScores(unit, means, groups)}, ${appended(unit, means, actor)}
-      SELECT (SELECT count(*)::int FROM scored) AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
+      SELECT ${selectedCount(unit, groups)} AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
     return rows[0]!;
   }
   let processed = 0;
@@ -73,7 +79,7 @@ export async function rescoreFacts(
   for (const batch of batches) {
     const rows = await unit.tx.$queryRaw<{ processed: number; changes: ScopeChanges[] }[]>`
       WITH ${writtenScores(unit, means, batch)}
-      SELECT (SELECT count(*)::int FROM scored) AS processed,
+      SELECT ${selectedCount(unit, batch)} AS processed,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('scopeId', scope_id, 'factIds', facts, 'oldValues', old_values,
                                                       'newValues', new_values)), '[]') FROM told) AS changes`;
     processed += rows[0]!.processed;
@@ -91,34 +97,50 @@ export async function rescoreFacts(
   return { processed, changed: rows[0]!.changed };
 }
 
-/** The tables of a statement that stores scores: `scored`, and `told` with the changes of each scope. */
+/** The tables of a statement that stores scores: `written_0` … a group each, and `told` with the changes of each scope. */
 function writtenScores(unit: Unit, means: ScoringMeans, groups: readonly RescoreGroup[]): Prisma.Sql {
-  const parts = groups.map(({ profile, selection, named }) => {
-    const also = Prisma.sql`, decode(${profile.fingerprint}::text, 'hex') AS fingerprint, ${integer(profile.revision)} AS revision`;
-    return scoredFacts(means, profile, selected(selection), named, also);
+  const tables = groups.map((group, index) => {
+    return Prisma.sql`${Prisma.raw(`written_${index}`)} AS (${updateOf(unit, means, group)})`;
   });
-  return Prisma.sql`${unsavedVectors(groups)} scored AS MATERIALIZED (
-      SELECT r.*, (abs(r.encoded - r.old_encoded) > ${float(SAME)}
-                   OR abs(r.decay_resistance - r.old_resistance) > ${float(SAME)}) AS differs
-      FROM (${Prisma.join(parts, ' UNION ALL ')}) AS r
-    ), written AS (
-      UPDATE fact_salience s SET
-        encoded = r.encoded, z = r.z, base = r.base, topic_boost = r.topic_boost, valence_factor = r.valence_factor,
-        self_relevance_factor = r.self_relevance_factor, decay_resistance = r.decay_resistance,
-        matched_topics = r.matched_topics, matched_similarities = r.matched_similarities,
-        fingerprint = r.fingerprint, scored_revision = r.revision,
-        current = CASE WHEN r.differs THEN r.current ELSE s.current END,
-        told = CASE WHEN r.differs THEN r.current ELSE s.told END
-      FROM scored r
-      WHERE s.ctid = r.place AND s.tenant_id = ${unit.tenantId}::uuid
-        AND (r.differs OR s.fingerprint IS DISTINCT FROM r.fingerprint OR s.scored_revision < r.revision)
-      RETURNING s.fact_id, s.scope_id, r.old_current, r.current, r.differs
-    ), told AS MATERIALIZED (
+  const written = groups.map((_group, index) => {
+    return Prisma.sql`SELECT * FROM ${Prisma.raw(`written_${index}`)} WHERE abs(current - previous) > ${float(SAME)}`;
+  });
+  return Prisma.sql`${unsavedVectors(groups)} ${Prisma.join(tables, ', ')}, told AS MATERIALIZED (
       -- the changes of each scope, and how many there are up to and with them
-      SELECT w.scope_id, array_agg(w.fact_id) AS facts, array_agg(w.old_current) AS old_values,
+      SELECT w.scope_id, array_agg(w.fact_id) AS facts, array_agg(w.previous) AS old_values,
         array_agg(w.current) AS new_values, count(*) AS changes, sum(count(*)) OVER (ORDER BY w.scope_id)::int8 AS upto
-      FROM written w WHERE w.differs AND abs(w.current - w.old_current) > ${float(SAME)} GROUP BY w.scope_id
+      FROM (${Prisma.join(written, ' UNION ALL ')}) w GROUP BY w.scope_id
     )`;
+}
+
+/**
+ * Scores the facts of a group where they stand, which saves finding each row twice; what each had before is kept in the
+ * row, since RETURNING knows nothing else. One row a fact.
+ */
+function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }: RescoreGroup): Prisma.Sql {
+  const fingerprint = Prisma.sql`decode(${profile.fingerprint}::text, 'hex')`;
+  return Prisma.sql`
+    UPDATE fact_salience s SET
+      (encoded, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
+       matched_topics, matched_similarities, current, told, previous) = (
+        SELECT q.encoded, a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
+          ${matches(profile)}, n.current, CASE WHEN n.current = s.current THEN s.told ELSE n.current END, s.current
+        FROM (VALUES (0)) AS one ${scoringSteps(means, profile, named)}
+        CROSS JOIN LATERAL (
+          SELECT CASE WHEN abs(q.encoded - s.encoded) > ${float(SAME)} OR abs(p.decay_resistance - s.decay_resistance) > ${float(SAME)}
+            THEN ${scoredCurrent(means)} ELSE s.current END AS current OFFSET 0) n),
+      fingerprint = ${fingerprint}, scored_revision = ${integer(profile.revision)}
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${selected(selection)}
+      AND (s.fingerprint IS DISTINCT FROM ${fingerprint} OR s.scored_revision < ${integer(profile.revision)})
+    RETURNING s.fact_id, s.scope_id, s.previous, s.current`;
+}
+
+/** How many facts the groups have. */
+function selectedCount(unit: Unit, groups: readonly RescoreGroup[]): Prisma.Sql {
+  const counts = groups.map(({ selection }) => {
+    return Prisma.sql`(SELECT count(*) FROM fact_salience s WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${selected(selection)})`;
+  });
+  return Prisma.sql`(${Prisma.join(counts, ' + ')})::int`;
 }
 
 /** The tables of a statement that appends the events of `told`, a row for each of its scopes. */

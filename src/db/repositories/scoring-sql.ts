@@ -61,7 +61,7 @@ export interface ScoringMeans {
 /**
  * The facts of `fact_salience s` that `where` lets through, scored by the profile: the SQL twin of `encodeImportance`
  * (src/salience/encode.ts) for facts whose inputs are stored; a test holds the two together. One row a fact, with the
- * stored values (`old_…`) and its place in the table beside the new ones.
+ * stored values (`old_…`) beside the new ones.
  *
  * Every topic is an expression of its own instead of a row: no aggregate and no join by topic, which is most of the time
  * otherwise. Each step is a lateral subquery with OFFSET 0, which keeps the planner from repeating it where it is used, and from
@@ -80,6 +80,32 @@ export function scoredFacts(
   named: readonly string[] = [],
   also: Prisma.Sql = Prisma.empty,
 ): Prisma.Sql {
+  return Prisma.sql`
+    SELECT s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
+      s.decay_resistance AS old_resistance, s.fingerprint AS old_fingerprint, s.scored_revision AS old_revision,
+      a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
+      q.encoded, ${matches(profile)}, ${scoredCurrent(means)} AS current ${also}
+    FROM fact_salience s ${scoringSteps(means, profile, named)}
+    WHERE s.tenant_id = ${means.tenantId}::uuid AND ${where}`;
+}
+
+/** The current importance of `s` by its new score. */
+export function scoredCurrent({ now, decay }: ScoringMeans): Prisma.Sql {
+  return importanceOf(now, decay, {
+    encoded: Prisma.sql`q.encoded`,
+    resistance: Prisma.sql`p.decay_resistance`,
+  });
+}
+
+/**
+ * The steps that score a fact `s`, to join to it: `a.z`, the similarities `m`, the parts `p` and `q.encoded`, one row a
+ * fact.
+ */
+export function scoringSteps(
+  means: ScoringMeans,
+  profile: ScoringProfile,
+  named: readonly string[] = [],
+): Prisma.Sql {
   const { tenantId, modelId } = means;
   const hasVectors = profile.topics.length + profile.identity.length > 0;
   const embedding = hasVectors
@@ -87,12 +113,7 @@ export function scoredFacts(
         SELECT v.embedding FROM fact_embedding v
         WHERE v.tenant_id = ${tenantId}::uuid AND v.model_id = ${integer(modelId)} AND v.fact_id = s.fact_id OFFSET 0) e ON true`
     : Prisma.empty;
-  return Prisma.sql`
-    SELECT s.ctid AS place, s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
-      s.decay_resistance AS old_resistance, s.fingerprint AS old_fingerprint, s.scored_revision AS old_revision,
-      a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
-      q.encoded, ${matches(profile)}, ${importanceOf(means.now, means.decay, { encoded: Prisma.sql`q.encoded`, resistance: Prisma.sql`p.decay_resistance` })} AS current ${also}
-    FROM fact_salience s ${embedding}
+  return Prisma.sql`${embedding}
     CROSS JOIN LATERAL (SELECT ${zOf(profile)} AS z OFFSET 0) a
     ${similarities(means, profile)}
     CROSS JOIN LATERAL (
@@ -100,8 +121,7 @@ export function scoredFacts(
         ${selfRelevance(profile, named)} AS self_relevance_factor, ${resistance(profile)} AS decay_resistance OFFSET 0) p
     CROSS JOIN LATERAL (
       SELECT least(${float(IMPORTANCE_MAX)}, greatest(${float(IMPORTANCE_MIN)},
-        p.base * p.topic_boost * p.valence_factor * p.self_relevance_factor)) AS encoded OFFSET 0) q
-    WHERE s.tenant_id = ${tenantId}::uuid AND ${where}`;
+        p.base * p.topic_boost * p.valence_factor * p.self_relevance_factor)) AS encoded OFFSET 0) q`;
 }
 
 /** SPEC §4.2: what was scored as familiar has a temporal z. */
@@ -209,7 +229,7 @@ function topicBoost(profile: ScoringProfile): Prisma.Sql {
 }
 
 /** Numbers and similarities of the topics that match, in the profile's order; null where none does. */
-function matches({ topics }: ScoringProfile): Prisma.Sql {
+export function matches({ topics }: ScoringProfile): Prisma.Sql {
   if (topics.length === 0)
     return Prisma.sql`NULL::int[] AS matched_topics, NULL::real[] AS matched_similarities`;
   const numbers = topics.map(

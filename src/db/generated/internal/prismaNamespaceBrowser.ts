@@ -392,6 +392,7 @@ export const FactSalienceScalarFieldEnum = {
   scoredRevision: 'scoredRevision',
   matchedTopics: 'matchedTopics',
   matchedSimilarities: 'matchedSimilarities',
+  previous: 'previous',
   modelId: 'modelId',
   distance: 'distance',
   nearestSimilarity: 'nearestSimilarity',

@@ -36,6 +36,7 @@ export type FactSalienceAvgAggregateOutputType = {
   scoredRevision: number | null
   matchedTopics: number | null
   matchedSimilarities: number | null
+  previous: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -68,6 +69,7 @@ export type FactSalienceSumAggregateOutputType = {
   scoredRevision: number | null
   matchedTopics: number[]
   matchedSimilarities: number[]
+  previous: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -106,6 +108,7 @@ export type FactSalienceMinAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   recordedAt: Date | null
   scoredRevision: number | null
+  previous: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -149,6 +152,7 @@ export type FactSalienceMaxAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   recordedAt: Date | null
   scoredRevision: number | null
+  previous: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -194,6 +198,7 @@ export type FactSalienceCountAggregateOutputType = {
   scoredRevision: number
   matchedTopics: number
   matchedSimilarities: number
+  previous: number
   modelId: number
   distance: number
   nearestSimilarity: number
@@ -233,6 +238,7 @@ export type FactSalienceAvgAggregateInputType = {
   scoredRevision?: true
   matchedTopics?: true
   matchedSimilarities?: true
+  previous?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -265,6 +271,7 @@ export type FactSalienceSumAggregateInputType = {
   scoredRevision?: true
   matchedTopics?: true
   matchedSimilarities?: true
+  previous?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -303,6 +310,7 @@ export type FactSalienceMinAggregateInputType = {
   fingerprint?: true
   recordedAt?: true
   scoredRevision?: true
+  previous?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -346,6 +354,7 @@ export type FactSalienceMaxAggregateInputType = {
   fingerprint?: true
   recordedAt?: true
   scoredRevision?: true
+  previous?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -391,6 +400,7 @@ export type FactSalienceCountAggregateInputType = {
   scoredRevision?: true
   matchedTopics?: true
   matchedSimilarities?: true
+  previous?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -523,6 +533,7 @@ export type FactSalienceGroupByOutputType = {
   scoredRevision: number
   matchedTopics: number[]
   matchedSimilarities: number[]
+  previous: number | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -591,6 +602,7 @@ export type FactSalienceWhereInput = {
   scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
+  previous?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -636,6 +648,7 @@ export type FactSalienceOrderByWithRelationInput = {
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
+  previous?: Prisma.SortOrderInput | Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -685,6 +698,7 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   scoredRevision?: Prisma.IntFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
+  previous?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -730,6 +744,7 @@ export type FactSalienceOrderByWithAggregationInput = {
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
+  previous?: Prisma.SortOrderInput | Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -783,6 +798,7 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   scoredRevision?: Prisma.IntWithAggregatesFilter<"FactSalience"> | number
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
+  previous?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   modelId?: Prisma.IntNullableWithAggregatesFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
@@ -828,6 +844,7 @@ export type FactSalienceCreateInput = {
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
+  previous?: number | null
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -873,6 +890,7 @@ export type FactSalienceUncheckedCreateInput = {
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
+  previous?: number | null
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -918,6 +936,7 @@ export type FactSalienceUpdateInput = {
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
+  previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -963,6 +982,7 @@ export type FactSalienceUncheckedUpdateInput = {
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
+  previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1008,6 +1028,7 @@ export type FactSalienceCreateManyInput = {
   scoredRevision?: number
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
+  previous?: number | null
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -1053,6 +1074,7 @@ export type FactSalienceUpdateManyMutationInput = {
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
+  previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1098,6 +1120,7 @@ export type FactSalienceUncheckedUpdateManyInput = {
   scoredRevision?: Prisma.IntFieldUpdateOperationsInput | number
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
+  previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1164,6 +1187,7 @@ export type FactSalienceCountOrderByAggregateInput = {
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
+  previous?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1201,6 +1225,7 @@ export type FactSalienceAvgOrderByAggregateInput = {
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
+  previous?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1239,6 +1264,7 @@ export type FactSalienceMaxOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
+  previous?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1282,6 +1308,7 @@ export type FactSalienceMinOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder
   recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
+  previous?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1319,6 +1346,7 @@ export type FactSalienceSumOrderByAggregateInput = {
   scoredRevision?: Prisma.SortOrder
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
+  previous?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1379,6 +1407,7 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
+  previous?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1424,6 +1453,7 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
+  previous?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1469,6 +1499,7 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
+  previous?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1514,6 +1545,7 @@ export type FactSalienceSelectScalar = {
   scoredRevision?: boolean
   matchedTopics?: boolean
   matchedSimilarities?: boolean
+  previous?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1541,7 +1573,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "previous" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1564,6 +1596,7 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     scoredRevision: number
     matchedTopics: number[]
     matchedSimilarities: number[]
+    previous: number | null
     modelId: number | null
     distance: number | null
     nearestSimilarity: number | null
@@ -2029,6 +2062,7 @@ export interface FactSalienceFieldRefs {
   readonly scoredRevision: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly matchedTopics: Prisma.FieldRef<"FactSalience", 'Int[]'>
   readonly matchedSimilarities: Prisma.FieldRef<"FactSalience", 'Float[]'>
+  readonly previous: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly modelId: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly distance: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly nearestSimilarity: Prisma.FieldRef<"FactSalience", 'Float'>
