@@ -1,7 +1,7 @@
 /**
- * Everything that the sum of scores is set by (docs/decisions/recall-fusion.md has how, and what each is worth). Each
- * was chosen on conversations other than those that it was then measured with; half or double of any but the first
- * weight changes R@10 by less than 1.5.
+ * Everything that the sum of scores is set by (docs/decisions/recall-fusion.md has how it was found, and what each is
+ * worth). No conversation of those measured prefers other values when they are chosen on the rest, and half or double of
+ * any weight changes R@10 by 1.3 at most: they are no fit to the data.
  */
 
 /**

@@ -20,10 +20,16 @@ import { createEmbeddingProvider, type EmbeddingProvider } from '../../src/embed
 import { newId, shortIdOf } from '../../src/ids.js';
 import type { Learner } from '../../src/learning/index.js';
 import { calibrationOf, createProfileReader, type ProfileReader } from '../../src/profiles/index.js';
-import { type RecallInput, type RecallResult, recall } from '../../src/recall/index.js';
+import {
+  type RankingOverrides,
+  type RecallInput,
+  type RecallResult,
+  recall,
+} from '../../src/recall/index.js';
 import { mergeProfiles, type ProfileSettings, profileFingerprint } from '../../src/salience/index.js';
 import type { ActorKind, TenantActor, TenantContext } from '../../src/tenancy/index.js';
 import { analyzeDocument } from '../../src/text/lexical-analysis.js';
+import { turnMarks } from '../../src/text/turn-marks.js';
 
 /** The time at which the tests recall, unless they say another. */
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
@@ -64,6 +70,8 @@ export interface MessageSpec extends Owner {
   readonly content: string;
   readonly flags?: readonly string[];
   readonly recordedAt?: Date;
+  readonly speaker?: string;
+  readonly sentAt?: Date;
 }
 
 const NOTHING_SET: ProfileSettings = {
@@ -236,12 +244,38 @@ export class TestTenant {
     });
   }
 
-  recall(input: RecallInput, actor: TenantActor = this.actor()): Promise<RecallResult> {
+  /** Stores messages as the turns of one session, in order. */
+  async conversation(turns: readonly MessageSpec[], owner: Owner = {}): Promise<string[]> {
+    const windows = await this.world.embedding.embedWindows(turns.map(({ content }) => content));
+    return this.run(async (unit) => {
+      const [scopeId] = await this.#scopesOf(unit, [owner]);
+      const added = turns.map((turn, i) => newMessage(unit, turn, windows[i]!));
+      const at = turns[0]?.recordedAt ?? hoursAgo(1);
+      const ids = { agentId: owner.agentId ?? null, userId: owner.userId ?? null };
+      const session = await openSession(
+        unit,
+        { id: newId(), scopeId: scopeId!, externalId: null, ...ids },
+        at,
+      );
+      await insertMessages(unit, session, added, { modelId: this.world.modelId, at, extract: false });
+      await this.#count(
+        unit,
+        added.map(({ length }) => ({ scopeId: scopeId!, length })),
+      );
+      return added.map(({ id }) => id);
+    });
+  }
+
+  recall(
+    input: RecallInput,
+    actor: TenantActor = this.actor(),
+    ranking: RankingOverrides = {},
+  ): Promise<RecallResult> {
     const { db, embedding, modelId } = this.world;
     const { profiles } = this.world;
     const now = () => this.now;
     const deps = { db, embedding, embeddingModelId: modelId, learner: UNLEARNING, now, profiles };
-    return recall(deps, actor, input);
+    return recall(deps, actor, input, ranking);
   }
 
   async #scopesOf(unit: Unit, owners: readonly Owner[]): Promise<number[]> {
@@ -353,11 +387,17 @@ function newMessage(unit: Unit, spec: MessageSpec, windows: readonly Float32Arra
     role: 'USER',
     content: spec.content,
     characters: [...spec.content].length,
-    speaker: null,
+    speaker: spec.speaker ?? null,
     externalId: null,
     flags: spec.flags ?? [],
-    sentAt: null,
-    terms: terms.map(({ term, count }) => ({ term: unit.content.term(term), count })),
+    sentAt: spec.sentAt ?? null,
+    terms: [
+      ...terms.map(({ term, count }) => ({ term: unit.content.term(term), count })),
+      ...turnMarks({ content: spec.content, speaker: spec.speaker ?? null }).map((mark) => ({
+        term: unit.content.term(mark),
+        count: 0,
+      })),
+    ],
     length,
     windows,
   };
