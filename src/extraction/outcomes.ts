@@ -1,4 +1,4 @@
-import type { ExtractionRunRow, MessageRecord, QuarantinedWindow, RunEnd, RunExpense } from '../db/index.js';
+import type { ExtractionRunRow, MessageRecord, RunExpense } from '../db/index.js';
 import {
   type DraftRefusal,
   type FactDraft,
@@ -7,7 +7,7 @@ import {
   type WriteOutcome,
 } from '../facts/index.js';
 import type { ExtractorUsage } from './extractor.js';
-import type { MinedWindow } from './mine.js';
+import { runOfWindow } from './round-plan.js';
 
 /** A text that a run did not store, and why. The text is in the answer once and is not kept. */
 export interface RunRefusal {
@@ -76,11 +76,6 @@ export function runOf(
   return runOfWindow(runs, newest);
 }
 
-/** The run of a window: the one that asked for its newest message, else the newest there is. */
-export function runOfWindow(runs: readonly ExtractionRunRow[], toSeq: number): ExtractionRunRow | undefined {
-  return runs.find((run) => toSeq <= run.toSeq) ?? runs.at(-1);
-}
-
 /** What a window used and remarked, put down to the run that asked for its newest message. */
 export function expenseOf(
   runs: readonly ExtractionRunRow[],
@@ -112,37 +107,4 @@ function added(one: RunExpense, other: RunExpense): RunExpense {
     cost: one.cost === null && other.cost === null ? null : (one.cost ?? 0) + (other.cost ?? 0),
     notes: [...one.notes, ...other.notes],
   };
-}
-
-/**
- * The ends of runs all of whose messages are behind the cursor: QUARANTINED where some of them are put aside, else the
- * most that any of the windows came to. A run whose window is tried again goes on waiting for that.
- * @param before runs that rounds before this one have found facts for
- * @param aside the windows that are put aside from now on
- */
-export function endsOf(
-  runs: readonly ExtractionRunRow[],
-  windows: readonly MinedWindow[],
-  drafts: readonly FactDraft[],
-  before: ReadonlySet<string>,
-  aside: readonly QuarantinedWindow[],
-): RunEnd[] {
-  const found = new Set([...before, ...drafts.flatMap(({ runId }) => runId ?? [])]);
-  const statusOf = (run: ExtractionRunRow) => {
-    if (found.has(run.id)) return 'EXTRACTED';
-    const own = windows.filter((window) =>
-      window.messages.some(({ seq }) => seq >= run.fromSeq && seq <= run.toSeq),
-    );
-    if (own.length === 0) return 'NOTHING_NEW';
-    return own.some((window) => window.status === 'EXTRACTED') ? 'EXTRACTED_NOTHING' : 'SKIPPED_NOT_SALIENT';
-  };
-  return runs.flatMap((run): RunEnd[] => {
-    const own = aside.filter(({ fromSeq, toSeq }) => fromSeq <= run.toSeq && toSeq >= run.fromSeq);
-    if (own.some(({ retryAt }) => retryAt !== null)) return [];
-    const [put] = own;
-    const attempts = run.attempts + 1;
-    return put
-      ? [{ id: run.id, status: 'QUARANTINED', error: put.error, attempts }]
-      : [{ id: run.id, status: statusOf(run), error: null, attempts }];
-  });
 }

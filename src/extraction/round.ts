@@ -4,6 +4,7 @@ import {
   type ExtractionRunRow,
   type FactRecord,
   type MessageRecord,
+  type MiningRound,
   messagesToMine,
   newestVisibleFacts,
   pendingRuns,
@@ -44,7 +45,7 @@ export async function takeRound(
 ): Promise<Round | null> {
   const claim = await claimSession(unit, sessionId, owner, now, until);
   if (!claim) return null;
-  const retried = claim.aside.find(({ retryAt }) => retryAt !== null && retryAt <= now) ?? null;
+  const retried = dueWindow(claim.aside, now);
   const round = retried ? await readAgain(unit, claim, retried) : await readOn(unit, claim);
   const [known = []] =
     round.given.length === 0
@@ -62,16 +63,34 @@ async function readAgain(unit: Unit, claim: Claim, window: QuarantinedWindow): P
   return { runs, given: own.length === 0 ? [] : [own], endSeq: claim.minedSeq };
 }
 
-/** A window that has failed is mined alone and as it was: what came after it does not share its fate. */
 async function readOn(unit: Unit, claim: Claim): Promise<Read> {
   const runs = await pendingRuns(unit, claim.sessionId);
-  const { messages: read, cut } = await messagesToMine(unit, claim.sessionId, claim.minedSeq, ROUND);
+  return {
+    runs,
+    ...nextWindows(claim, await messagesToMine(unit, claim.sessionId, claim.minedSeq, ROUND), runs),
+  };
+}
+
+/** The oldest of the windows that are put aside and due to be tried again. */
+export function dueWindow(aside: readonly QuarantinedWindow[], now: Date): QuarantinedWindow | null {
+  return aside.find(({ retryAt }) => retryAt !== null && retryAt <= now) ?? null;
+}
+
+/**
+ * The windows of what was read after the cursor, and where that is when they are mined. A window that has failed is mined
+ * alone and as it was: what came after it does not share its fate.
+ */
+export function nextWindows(
+  claim: Pick<Claim, 'minedSeq' | 'lastSeq' | 'window'>,
+  { messages: read, cut }: MiningRound,
+  runs: readonly ExtractionRunRow[],
+): Omit<Read, 'runs'> {
   const failing = claim.window.to;
   if (failing !== null && failing > claim.minedSeq) {
     const own = read.filter(({ seq }) => seq <= failing);
-    return { runs, given: own.length === 0 ? [] : [own], endSeq: failing };
+    return { given: own.length === 0 ? [] : [own], endSeq: failing };
   }
   const messages = cut ? cutRound(read, runs) : read;
   const endSeq = cut ? (messages.at(-1)?.seq ?? claim.minedSeq) : claim.lastSeq;
-  return { runs, given: cutWindows(messages), endSeq };
+  return { given: cutWindows(messages), endSeq };
 }
