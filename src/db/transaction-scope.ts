@@ -44,6 +44,9 @@ export class TransactionScope {
   /**
    * BEGIN with everything that the transaction needs, as one message. All settings are local to the transaction:
    * nothing is left on the connection, so a pooler in transaction mode may stand between.
+   *
+   * plan_cache_mode stays as it is: the driver names no statement, so each of ours is planned for its own values
+   * anyway, while force_custom_plan would plan the check of every foreign key anew, fifteen times what the check takes.
    */
   begin(): string {
     return [
@@ -55,8 +58,6 @@ export class TransactionScope {
       `SET LOCAL timezone = 'UTC'`,
       `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-      // A generic plan of a statement with a tenant's id cost 426 instead of 48 ms.
-      'SET LOCAL plan_cache_mode = force_custom_plan',
       // Compiling a long statement, such as one that scores facts, took 12 s where running it takes 0.1 s.
       'SET LOCAL jit = off',
     ].join('; ');

@@ -44,7 +44,7 @@ async function agentsOf(tenantId: string): Promise<number> {
 }
 
 describe('the transaction of a tenant', () => {
-  it('runs as salient_app with the tenant set, in UTC, with time-outs and custom plans', async () => {
+  it('runs as salient_app with the tenant set, in UTC, with time-outs, and foreign keys checked by kept plans', async () => {
     const tenantId = newId();
     const [row] = await db.withTenant(
       tenantId,
@@ -58,7 +58,7 @@ describe('the transaction of a tenant', () => {
       role: 'salient_app',
       tenant: tenantId,
       zone: 'UTC',
-      plans: 'force_custom_plan',
+      plans: 'auto',
       statement: '30s',
       idle: '1min',
     });

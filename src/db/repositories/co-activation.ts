@@ -52,29 +52,28 @@ export async function strengthenTies(
       SET weight = least(1, greatest(0, 1 - (1 - ${weightAt(at, rules)}) * (1 - excluded.weight))),
           updated_at = greatest(t.updated_at, excluded.updated_at)`;
   const ids = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
+  // By the index of each fact and of each tie, whatever the planner thinks of their number.
+  const tiesOf = (column: 'first_id' | 'second_id') => Prisma.sql`
+    SELECT r.id AS fact_id, t.* FROM unnest(${ids}::uuid[]) AS r(id) CROSS JOIN LATERAL (
+      SELECT t.first_id, t.second_id, ${weightAt(at, rules)} AS weight FROM co_activation t
+      WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.${Prisma.raw(column)} = r.id OFFSET 0) t`;
   await unit.tx.$executeRaw`
-    WITH tied AS MATERIALIZED (
-      SELECT r.id AS fact_id, t.* FROM unnest(${ids}::uuid[]) AS r(id)
-      JOIN co_activation t ON t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = r.id
-      UNION ALL
-      SELECT r.id, t.* FROM unnest(${ids}::uuid[]) AS r(id)
-      JOIN co_activation t ON t.tenant_id = ${unit.tenantId}::uuid AND t.second_id = r.id
-    ), weighed AS (
-      SELECT t.fact_id, t.first_id, t.second_id, ${weightAt(at, rules)} AS weight FROM tied t
-    ), placed AS (
-      SELECT w.*, row_number() OVER (PARTITION BY w.fact_id ORDER BY w.weight DESC, w.first_id, w.second_id) AS place
-      FROM weighed w
+    WITH placed AS (
+      SELECT t.*, row_number() OVER (PARTITION BY t.fact_id ORDER BY t.weight DESC, t.first_id, t.second_id) AS place
+      FROM (${tiesOf('first_id')} UNION ALL ${tiesOf('second_id')}) AS t
+    ), ended AS MATERIALIZED (
+      -- in the one order in which all who change ties lock them
+      SELECT DISTINCT first_id, second_id FROM placed
+      WHERE place > ${rules.maxDegree}::int OR weight < ${rules.minWeight}::float8
+      ORDER BY first_id, second_id
     ), gone AS MATERIALIZED (
-      -- locked in the one order of all who change ties
-      SELECT t.first_id, t.second_id FROM co_activation t
-      WHERE t.tenant_id = ${unit.tenantId}::uuid AND (t.first_id, t.second_id) IN (
-        SELECT first_id, second_id FROM placed
-        WHERE place > ${rules.maxDegree}::int OR weight < ${rules.minWeight}::float8)
-      ORDER BY t.first_id, t.second_id
-      FOR UPDATE
+      SELECT t.place FROM ended e CROSS JOIN LATERAL (
+        SELECT t.ctid AS place FROM co_activation t
+        WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = e.first_id AND t.second_id = e.second_id
+        FOR UPDATE) t
     )
-    DELETE FROM co_activation t USING gone
-    WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = gone.first_id AND t.second_id = gone.second_id`;
+    DELETE FROM co_activation t
+    WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.ctid = ANY(ARRAY(SELECT place FROM gone))`;
 }
 
 /** How far a round over a tenant's ties has come. */
