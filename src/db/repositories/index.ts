@@ -39,6 +39,7 @@ export * from './scoring-sql.js';
 export * from './search.js';
 export * from './search-arms.js';
 export * from './search-documents.js';
+export * from './session-claims.js';
 export * from './sessions.js';
 export * from './standing.js';
 export * from './tenants.js';
