@@ -97,6 +97,11 @@ export interface ExtractorOutput {
 export interface Extractor {
   readonly name: 'RULES' | 'OPENAI';
   /**
+   * Whether what one window gave is written before the next is read: it is dear, and what it added is to be known there.
+   * Else several are written together.
+   */
+  readonly oneWindowARound?: boolean;
+  /**
    * @throws when the window could not be read to its end: "nothing" is only ever an answer, never a failure
    */
   extract(input: ExtractorInput, signal: AbortSignal): Promise<ExtractorOutput>;

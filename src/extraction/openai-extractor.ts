@@ -40,6 +40,7 @@ export function createOpenAIExtractor(options: OpenAIExtractorOptions): Extracto
   const { model, timeout, prices, tools } = options;
   return {
     name: 'OPENAI',
+    oneWindowARound: true,
     async extract(input: ExtractorInput, signal: AbortSignal): Promise<ExtractorOutput> {
       const request = {
         model,

@@ -105,7 +105,8 @@ async function mineWindows(
   for (const window of given) {
     // What a window replaced is not to be shown to the next one, and what it added is.
     const replaced = proposals.some(({ draft }) => draft.replaces);
-    if (proposals.length >= ROUND_FACTS || replaced) return at(minedSeq);
+    const alone = deps.extractor.oneWindowARound && windows.some(({ status }) => status === 'EXTRACTED');
+    if (proposals.length >= ROUND_FACTS || replaced || alone) return at(minedSeq);
     const lastSeq = window.at(-1)?.seq ?? minedSeq;
     try {
       const mined = await mineWindow(context, window, signal);
