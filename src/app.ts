@@ -12,9 +12,10 @@ import {
 } from './jobs/index.js';
 import { createLearner } from './learning/index.js';
 import { createLogger, type Logger } from './log.js';
-import { createProfileReader } from './profiles/index.js';
+import { adoptScoring, calibrationOf, createProfileReader } from './profiles/index.js';
 import type { RankingOverrides } from './recall/index.js';
 import { rescoreStale } from './rescoring/index.js';
+import { ALGORITHM_VERSION } from './salience/index.js';
 import { createContext, feedSharing, schema } from './schema/index.js';
 import { createServer, type Server } from './server/index.js';
 import type { Services } from './services.js';
@@ -36,6 +37,8 @@ export interface AppParts {
   readonly extractor?: Extractor;
   readonly log?: Logger;
   readonly now?: () => Date;
+  /** Version of the formulas that facts are scored by; that of the code when left out. */
+  readonly algorithm?: number;
   /** How recall ranks, where that is not by the defaults: to compare rankings on the same data. */
   readonly ranking?: RankingOverrides;
   /** How long rescoring waits, and how many facts it does at a time; its defaults when left out. */
@@ -72,7 +75,11 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     );
     const extractor = parts.extractor ?? createExtractor(config);
     const feed = keep(createEventFeed({ db, log, now }, { hints: config.eventHints === 'on' }));
-    const profiles = createProfileReader({ embedding });
+    const { algorithm = ALGORITHM_VERSION } = parts;
+    const profiles = createProfileReader({ embedding, algorithm });
+    const own = { algorithm, calibration: calibrationOf(embedding) };
+    const outdated = await adoptScoring({ db }, embeddingModelId, own);
+    if (outdated > 0) log.info({ tenants: outdated }, 'scores of older formulas are out of date now');
     const scoring = { embedding, embeddingModelId, profiles };
     const consolidator = keep(createConsolidator({ ...scoring, db, feed, log, now }));
     const learner = keep(

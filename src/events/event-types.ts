@@ -20,7 +20,15 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Why an importance changed. */
-export const IMPORTANCE_CAUSES = ['INGEST', 'REAFFIRM', 'RESCORE', 'RECALL', 'DECAY', 'PIN'] as const;
+export const IMPORTANCE_CAUSES = [
+  'INGEST',
+  'REAFFIRM',
+  'RESCORE',
+  'RECALL',
+  'DECAY',
+  'PIN',
+  'MANUAL',
+] as const;
 export type ImportanceCause = (typeof IMPORTANCE_CAUSES)[number];
 
 /** An event as a writer states it: ids and numbers, no content. The stream gives it its place and time. */
@@ -34,7 +42,7 @@ export interface NewEvent {
   /** The fact to show with it, where there is one. */
   readonly factId?: string;
   readonly cause?: ImportanceCause;
-  /** Importance before and after, 0.05–10; `oldValue` is absent for a new fact. */
+  /** Importance as last told and now, 0.05–10, so that one event begins where the one before ended; `oldValue` is absent for a new fact. */
   readonly oldValue?: number;
   readonly newValue?: number;
 }

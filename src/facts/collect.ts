@@ -80,7 +80,7 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, by: Collect
       const { factId } = decision;
       all.reaffirmed.push({ factId, salience });
       all.events.push({ type: 'FACT_REAFFIRMED', ...owner, subjectId: factId, factId });
-      const before = fact.duplicate?.current;
+      const before = fact.duplicate?.told;
       if (before !== salience.current)
         all.events.push(changed(owner, factId, 'REAFFIRM', before, salience.current));
       if (salience.pinned && !fact.duplicate?.pinned) all.events.push(pinned(owner, factId));

@@ -25,6 +25,7 @@ export {
   type PreviewImportanceInput,
   previewImportance,
 } from './preview-importance.js';
+export { type ReinforceInput, reinforceFact } from './reinforce.js';
 export { type RememberInput, remember } from './remember.js';
 export { type FactTarget, findFactById } from './target.js';
 export { type WriteResult, writeFacts } from './write-facts.js';

@@ -28,11 +28,11 @@ async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolea
     const [after] = await factsByIds(unit, [fact.id]);
     await audit(unit, actor, pinned ? 'pinFact' : 'unpinFact', [fact.id], now);
     const events = [eventOf(pinned ? 'FACT_PINNED' : 'FACT_UNPINNED', fact, fact.id)];
-    if (current !== fact.salience.current) {
+    if (current !== fact.salience.told) {
       events.push({
         ...eventOf('IMPORTANCE_CHANGED', fact, fact.id),
         cause: 'PIN',
-        oldValue: fact.salience.current,
+        oldValue: fact.salience.told,
         newValue: current,
       });
     }

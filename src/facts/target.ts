@@ -110,11 +110,14 @@ function pathOf(target: FactTarget, parent: InputPath): InputPath {
   return 'id' in target ? [...parent, 'id'] : [...parent, 'match', 'text'];
 }
 
-/** @throws ConflictError when the fact is not live: retired, or past its asserted end */
-export function requireLive(fact: FactRecord, now: Date): void {
-  if (fact.retiredAt !== null) throw new ConflictError('the fact is retired already', ['target']);
+/**
+ * @param path of the input that names the fact
+ * @throws ConflictError when the fact is not live: retired, or past its asserted end
+ */
+export function requireLive(fact: FactRecord, now: Date, path: InputPath = ['target']): void {
+  if (fact.retiredAt !== null) throw new ConflictError('the fact is retired already', path);
   if (fact.validTo !== null && fact.validTo <= now)
-    throw new ConflictError('the fact has ended already', ['target']);
+    throw new ConflictError('the fact has ended already', path);
 }
 
 /** Whether an actor may change a fact: a user its own only, the others what they may read. */

@@ -2,6 +2,7 @@
  * Salience profiles as stored things (SPEC §5): reading what applies to a scope, changing, restoring, what a change
  * would be, and what earlier versions said. The rules themselves are in src/salience.
  */
+export { adoptScoring } from './adopt-scoring.js';
 export { changesScores, type ProfileChange, profileChanges } from './changes.js';
 export { readEffectiveProfile } from './effective.js';
 export { changesOfVersion } from './history.js';

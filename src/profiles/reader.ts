@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { type HeldProfile, readTenantProfiles, type ScopeOwner, type Unit } from '../db/index.js';
 import { LruCache } from '../embedding/index.js';
 import {
+  ALGORITHM_VERSION,
   type EffectiveProfile,
+  type FingerprintParts,
   type MergePolicy,
   mergeProfiles,
   type ProfileSettings,
@@ -56,8 +58,13 @@ interface Encoder {
   similarity(cosine: number): number;
 }
 
-export function createProfileReader(deps: { readonly embedding: Encoder }): ProfileReader {
-  return new Reader({ model: deps.embedding.model, calibration: calibrationOf(deps.embedding) });
+/** @param algorithm version of the formulas that facts are scored by */
+export function createProfileReader(deps: {
+  readonly embedding: Encoder;
+  readonly algorithm?: number;
+}): ProfileReader {
+  const { embedding, algorithm = ALGORITHM_VERSION } = deps;
+  return new Reader({ model: embedding.model, calibration: calibrationOf(embedding), algorithm });
 }
 
 /** Names a calibration by what it does, so that no version has to be remembered when its knots change. */
@@ -92,7 +99,7 @@ class Reader implements ProfileReader {
   /** By tenant, policy, and the profiles that set anything, with their versions. */
   readonly #merged = new LruCache<string, Merged>(HELD_MERGES);
 
-  constructor(private readonly encoder: { readonly model: string; readonly calibration: string }) {}
+  constructor(private readonly encoder: FingerprintParts) {}
 
   async effectiveOf(
     unit: Unit,

@@ -9,6 +9,7 @@ import {
 } from '../db/index.js';
 import { BadInputError } from '../errors.js';
 import {
+  changesScores,
   maySeeProfileOf,
   type ProfileInput,
   type ProposalRequest,
@@ -22,7 +23,7 @@ import type { TenantActor } from '../tenancy/index.js';
 import { groupScopes, scoringGroups } from './rescore-scopes.js';
 import { scoringMeans, type UnsavedVectors } from './scoring-profile.js';
 
-/** What a change of a profile or of the policy would do to the facts that are stored. */
+/** What a change of a profile or of the policy would do to the live facts: what its rescoring would tell now. */
 export interface SalienceProfilePreview {
   /** Facts that the change reaches: raised, lowered and unchanged together. */
   readonly affected: number;
@@ -60,10 +61,14 @@ export async function previewSalienceProfile(
 ): Promise<SalienceProfilePreview> {
   checkFirst(first);
   const proposal = await proposeProfile(deps, actor, input, input);
-  const { owner, after, vectors, warnings } = proposal;
+  const { owner, after, vectors, warnings, changes } = proposal;
+  const isScored = vectors.size > 0 || changesScores(changes);
   const targets = owner.agentId === null && owner.userId === null ? null : [owner];
   const supposing = { profile: { owner, settings: after } };
-  return { ...(await preview(deps, actor, { targets, supposing, vectors, owner }, first)), warnings };
+  return {
+    ...(await preview(deps, actor, { targets, supposing, vectors, owner, isScored }, first)),
+    warnings,
+  };
 }
 
 /** What another override policy would do, over all facts of the tenant; nothing is written. */
@@ -75,7 +80,8 @@ export async function previewOverridePolicy(
 ): Promise<SalienceProfilePreview> {
   checkFirst(first);
   const owner = { agentId: null, userId: null };
-  const change = { targets: null, supposing: { policy }, vectors: new Map(), owner };
+  const isScored = policy !== actor.tenant.overridePolicy;
+  const change = { targets: null, supposing: { policy }, vectors: new Map(), owner, isScored };
   return { ...(await preview(deps, actor, change, first)), warnings: [] };
 }
 
@@ -91,6 +97,8 @@ interface Change {
   readonly vectors: UnsavedVectors;
   /** Whose profile it is. */
   readonly owner: ScopeOwner;
+  /** Whether saving it asks for a rescoring; one that does not leaves what is stale for other reasons as it is. */
+  readonly isScored: boolean;
 }
 
 function preview(
@@ -119,11 +127,11 @@ function preview(
         (group) => ({ scopeIds: group.scopeIds, ...place }),
         change.vectors,
       );
-      const result = await previewRescore(unit, means, requests, first);
-      total.raised += result.raised;
-      total.lowered += result.lowered;
-      total.unchanged += result.unchanged;
-      changes = largestChanges([...changes, ...result.changes], first);
+      const { raised, lowered, unchanged, ...result } = await previewRescore(unit, means, requests, first);
+      total.raised += change.isScored ? raised : 0;
+      total.lowered += change.isScored ? lowered : 0;
+      total.unchanged += change.isScored ? unchanged : raised + lowered + unchanged;
+      if (change.isScored) changes = largestChanges([...changes, ...result.changes], first);
       after = stretch.through;
     } while (after !== null);
     const affected = total.raised + total.lowered + total.unchanged;

@@ -16,6 +16,8 @@ export interface FingerprintParts {
   readonly model: string;
   /** Version of its calibration (SPEC §3). */
   readonly calibration: string;
+  /** Version of the formulas; {@link ALGORITHM_VERSION} when left out. */
+  readonly algorithm?: number;
 }
 
 /**
@@ -41,7 +43,7 @@ export function profileFingerprint(effective: EffectiveProfile, parts: Fingerpri
   );
   // An array, so that nothing depends on the order of keys; sorted by code unit, so that no locale does.
   const canonical = JSON.stringify([
-    ALGORITHM_VERSION,
+    parts.algorithm ?? ALGORITHM_VERSION,
     parts.model,
     parts.calibration,
     protectsTenantInterests(effective.policy),

@@ -4,6 +4,7 @@ import {
   type FactTarget,
   forgetFact,
   pinFact,
+  reinforceFact,
   remember,
   replaceFact,
   retireFact,
@@ -319,5 +320,35 @@ defineMutation<{ fact: FactRecord }, { id: string }>('unpinFact', {
   }),
   resolve: async (input, context) => ({
     fact: await unpinFact(context.services, tenantActorOf(context), requireFactId(input.id, ['id'])),
+  }),
+});
+
+defineMutation<{ fact: FactRecord }, { id: string; idempotencyKey?: string | null }>('reinforceFact', {
+  description:
+    'Makes a live fact matter more, as one recall that learns does, and lets it fade from now on only. Each call counts, without the five minutes between recalls.',
+  roles: WRITERS,
+  input: builder.inputType('ReinforceFactInput', {
+    description: 'Which fact to reinforce.',
+    fields: (t) => ({
+      id: t.id({ required: true, description: FACT_ID }),
+      idempotencyKey: t.string({
+        description:
+          'The same key with the same request again does nothing and answers the same; at most 200 characters.',
+      }),
+    }),
+  }),
+  fields: (t) => ({
+    fact: t.field({
+      type: Fact,
+      nullable: true,
+      description: 'The fact, reinforced.',
+      resolve: (payload) => payload.fact ?? null,
+    }),
+  }),
+  resolve: async ({ id, idempotencyKey }, context) => ({
+    fact: await reinforceFact(context.services, tenantActorOf(context), {
+      id: requireFactId(id, ['id']),
+      idempotencyKey,
+    }),
   }),
 });

@@ -42,6 +42,7 @@ export const ImportanceCauseEnum = builder.enumType('ImportanceCause', {
     RECALL: { description: 'It was recalled; told when it moved by 0.25 or more since last told.' },
     DECAY: { description: 'Time passed; told when it moved by 0.25 or more since last told.' },
     PIN: { description: 'It was pinned or unpinned.' },
+    MANUAL: { description: 'It was reinforced on request, by `reinforceFact`.' },
   } satisfies Record<(typeof IMPORTANCE_CAUSES)[number], object>,
 });
 

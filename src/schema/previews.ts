@@ -27,13 +27,14 @@ const ImportanceChangePreview = builder.objectRef<PreviewedChange>('ImportanceCh
       description: 'The fact; null if it was forgotten meanwhile.',
       resolve: ({ factId }, _args, context) => loadFact(context, factId),
     }),
-    before: t.exposeFloat('before', { description: 'Importance at this moment, 0.05 to 10.' }),
-    after: t.exposeFloat('after', { description: 'What it would be, 0.05 to 10.' }),
+    before: t.exposeFloat('before', { description: 'Importance as events last told it, 0.05 to 10.' }),
+    after: t.exposeFloat('after', { description: 'What would be told, 0.05 to 10.' }),
   }),
 });
 
 const SalienceProfilePreview = builder.objectRef<Preview>('SalienceProfilePreview').implement({
-  description: 'What a change would do to the facts that are stored. Nothing was written.',
+  description:
+    'What a change would do to the facts that are stored, retired ones left out: what its rescoring would tell. Nothing was written.',
   fields: (t) => ({
     affected: t.exposeInt('affected', {
       description: 'Facts that it reaches: `raised`, `lowered` and `unchanged` together.',

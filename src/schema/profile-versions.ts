@@ -80,8 +80,49 @@ const SalienceProfileVersion = builder.objectRef<ProfileVersionRow>('SaliencePro
   }),
 });
 
+/** What of a tenant its versions keep. */
+const TENANT_SETTINGS = ['NAME', 'OVERRIDE_POLICY'] as const;
+
+interface TenantChangeView {
+  readonly setting: (typeof TENANT_SETTINGS)[number];
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What a version of a tenant changed of the one before; nothing for the first. */
+function tenantChanges(row: TenantVersionRow): TenantChangeView[] {
+  const values = [
+    { setting: 'NAME', before: row.previousName, after: row.name },
+    { setting: 'OVERRIDE_POLICY', before: row.previousPolicy, after: row.overridePolicy },
+  ] as const;
+  return values.flatMap(({ setting, before, after }) =>
+    before === null || before === after ? [] : [{ setting, before, after }],
+  );
+}
+
+const TenantVersionSetting = builder.enumType('TenantVersionSetting', {
+  description: 'What of a tenant a version keeps.',
+  values: {
+    NAME: { description: 'Its name for people.' },
+    OVERRIDE_POLICY: { description: 'How far agents and users may change what it says.' },
+  } satisfies Record<(typeof TENANT_SETTINGS)[number], object>,
+});
+
+const TenantChange = builder.objectRef<TenantChangeView>('TenantChange').implement({
+  description: 'What one change of a tenant made different.',
+  fields: (t) => ({
+    setting: t.field({
+      type: TenantVersionSetting,
+      description: 'What.',
+      resolve: ({ setting }) => setting,
+    }),
+    before: t.exposeString('before', { description: 'The name before, or the policy as its enum has it.' }),
+    after: t.exposeString('after', { description: 'The same after.' }),
+  }),
+});
+
 const TenantVersion = builder.objectRef<TenantVersionRow>('TenantVersion').implement({
-  description: 'A version of a tenant.',
+  description: 'A version of a tenant. Its override policy can be brought back with `restoreOverridePolicy`.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Its number, from 1.' }),
     name: t.exposeString('name', { description: "The tenant's name at that version." }),
@@ -89,6 +130,12 @@ const TenantVersion = builder.objectRef<TenantVersionRow>('TenantVersion').imple
       type: OverridePolicy,
       description: 'The override policy at that version.',
       resolve: ({ overridePolicy }) => overridePolicy as Policy,
+    }),
+    changes: t.field({
+      type: [TenantChange],
+      description:
+        'What is different from the version before; empty for version 1, and where budgets or other settings changed.',
+      resolve: (version) => tenantChanges(version),
     }),
     changedAt: t.expose('changedAt', { type: 'DateTime', description: 'When the tenant came to be so.' }),
     actor: t.field({

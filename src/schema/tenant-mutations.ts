@@ -1,16 +1,18 @@
-import type { JobRow } from '../db/index.js';
 import {
+  type ChangedTenant,
   createTenant,
   type OverridePolicy as Policy,
+  type RestoreOverridePolicyInput,
+  restoreOverridePolicy,
   type TenantContext,
   type UpdateTenantInput,
   updateTenant,
 } from '../tenancy/index.js';
-import { ADMINS, builder, PLATFORM } from './builder.js';
+import { ADMINS, builder, PLATFORM, type SchemaTypes } from './builder.js';
 import { actorOf, tenantActorOf } from './context.js';
 import { OverridePolicy } from './enums.js';
 import { idOf } from './global-id.js';
-import { defineMutation } from './mutation.js';
+import { defineMutation, type Payload } from './mutation.js';
 import { RescoreStrategy } from './profile-enums.js';
 import { RescoreJob } from './rescore-jobs.js';
 import {
@@ -50,9 +52,29 @@ defineMutation<{ tenant: TenantContext }, CreateInput>('createTenant', {
   }),
 });
 
-type RescoreJobPayload = { tenant: TenantContext; rescoreJob: JobRow | null };
+const EXPECTED_VERSION = 'The version that the change is based on; another one stored gives CONFLICT.';
 
-defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
+const changedFields = (
+  t: PothosSchemaTypes.ObjectFieldBuilder<
+    PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>,
+    Payload<ChangedTenant>
+  >,
+) => ({
+  tenant: t.field({
+    type: Tenant,
+    nullable: true,
+    description: 'The tenant as it is now.',
+    resolve: (payload) => payload.tenant ?? null,
+  }),
+  rescoreJob: t.field({
+    type: RescoreJob,
+    nullable: true,
+    description: 'The job that rescores facts after the change; null when the change asks for none.',
+    resolve: (payload) => payload.rescoreJob ?? null,
+  }),
+});
+
+defineMutation<ChangedTenant, UpdateTenantInput>('updateTenant', {
   description: 'Changes a tenant. A field left out stays; every change makes a new version.',
   roles: ADMINS,
   input: builder.inputType('UpdateTenantInput', {
@@ -74,9 +96,7 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
         type: RetentionSettingsInput,
         description: 'How facts fade, and how long events are kept.',
       }),
-      expectedVersion: t.int({
-        description: 'The version that the change is based on; another one stored gives CONFLICT.',
-      }),
+      expectedVersion: t.int({ description: EXPECTED_VERSION }),
       rescore: t.field({
         type: RescoreStrategy,
         description:
@@ -84,22 +104,33 @@ defineMutation<RescoreJobPayload, UpdateTenantInput>('updateTenant', {
       }),
     }),
   }),
-  fields: (t) => ({
-    tenant: t.field({
-      type: Tenant,
-      nullable: true,
-      description: 'The tenant as it is now.',
-      resolve: (payload) => payload.tenant ?? null,
-    }),
-    rescoreJob: t.field({
-      type: RescoreJob,
-      nullable: true,
-      description: 'The job that rescores facts after the change; null when the change asks for none.',
-      resolve: (payload) => payload.rescoreJob ?? null,
-    }),
-  }),
+  fields: changedFields,
   resolve: (input, context) =>
     updateTenant(context.services, tenantActorOf(context), {
+      ...input,
+      id: idOf('Tenant', input.id, ['id']),
+    }),
+});
+
+defineMutation<ChangedTenant, RestoreOverridePolicyInput>('restoreOverridePolicy', {
+  description:
+    'Brings back the override policy that the tenant had at an earlier version, as a new version; everything else stays. Where it is the policy already, nothing changes.',
+  roles: ADMINS,
+  input: builder.inputType('RestoreOverridePolicyInput', {
+    description: 'Which policy to bring back.',
+    fields: (t) => ({
+      id: t.id({ required: true, description: 'The tenant: the one the caller works in.' }),
+      version: t.int({ required: true, description: "The tenant's version whose policy is wanted." }),
+      expectedVersion: t.int({ description: EXPECTED_VERSION }),
+      rescore: t.field({
+        type: RescoreStrategy,
+        description: 'What becomes of stored scores; BACKGROUND when left out.',
+      }),
+    }),
+  }),
+  fields: changedFields,
+  resolve: (input, context) =>
+    restoreOverridePolicy(context.services, tenantActorOf(context), {
       ...input,
       id: idOf('Tenant', input.id, ['id']),
     }),

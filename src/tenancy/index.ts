@@ -26,11 +26,14 @@ export {
   userProfileBudget,
 } from './tenant-settings.js';
 export {
+  type ChangedTenant,
   createTenant,
   pageOfTenants,
   RESCORE_STRATEGIES,
   type RescoreStrategy,
+  type RestoreOverridePolicyInput,
   readTenantBy,
+  restoreOverridePolicy,
   type UpdateTenantInput,
   updateTenant,
 } from './tenants.js';

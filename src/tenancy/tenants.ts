@@ -11,6 +11,7 @@ import {
   listTenants,
   lockTenant,
   markTenantStale,
+  policyAtVersion,
   type Unit,
   updateTenant as updateTenantRow,
   violates,
@@ -81,6 +82,24 @@ export interface UpdateTenantInput {
   readonly rescore?: RescoreStrategy | null;
 }
 
+export interface RestoreOverridePolicyInput {
+  readonly id: string;
+  /** The tenant's version whose policy is wanted. */
+  readonly version: number;
+  readonly expectedVersion?: number | null;
+  /** What becomes of stored scores; BACKGROUND when left out. */
+  readonly rescore?: RescoreStrategy | null;
+}
+
+/** A tenant as it is after a change. */
+export interface ChangedTenant {
+  readonly tenant: TenantContext;
+  /** The job that rescores, where the change asks for one. */
+  readonly rescoreJob: JobRow | null;
+}
+
+type ChangeDeps = Deps & Pick<Services, 'feed' | 'rescorer'>;
+
 /**
  * Changes what is given of a tenant; a field left out stays. Every change makes a new version. A change of the
  * override policy makes every stored score stale, unless it is for recall only.
@@ -88,10 +107,47 @@ export interface UpdateTenantInput {
  * @throws ConflictError when `expectedVersion` is not the stored one
  */
 export async function updateTenant(
-  deps: Deps & Pick<Services, 'feed' | 'rescorer'>,
+  deps: ChangeDeps,
   actor: TenantActor,
   input: UpdateTenantInput,
-): Promise<{ tenant: TenantContext; rescoreJob: JobRow | null }> {
+): Promise<ChangedTenant> {
+  return change(deps, actor, input, 'updateTenant', async (_unit, stored) => ({
+    name: input.name == null ? stored.name : checkName(input.name, 'name'),
+    overridePolicy: input.overridePolicy ?? stored.overridePolicy,
+    settings: mergeSettings(stored.settings, input),
+  }));
+}
+
+/**
+ * Brings back the override policy of an earlier version, as a new one; the tenant's name and settings stay. Where that
+ * is the policy already, nothing changes. What it does to stored scores is as with `updateTenant`.
+ * @throws NotFoundError where the tenant never had this version; ConflictError as `updateTenant`
+ */
+export async function restoreOverridePolicy(
+  deps: ChangeDeps,
+  actor: TenantActor,
+  input: RestoreOverridePolicyInput,
+): Promise<ChangedTenant> {
+  return change(deps, actor, input, 'restoreOverridePolicy', async (unit, stored) => {
+    // Another number than these is none that the database can compare with.
+    const isPast = input.version >= 1 && input.version <= stored.version;
+    const policy = isPast ? await policyAtVersion(unit, input.version) : null;
+    if (policy === null) throw new NotFoundError('Version', ['version']);
+    return policy === stored.overridePolicy ? null : { overridePolicy: policy as OverridePolicy };
+  });
+}
+
+/** @param changesOf what of the tenant is to be otherwise; null: nothing, and no version is made */
+async function change(
+  deps: ChangeDeps,
+  actor: TenantActor,
+  input: Pick<UpdateTenantInput, 'id' | 'expectedVersion' | 'rescore'>,
+  operation: string,
+  changesOf: (
+    unit: Unit,
+    stored: TenantContext,
+  ) => Promise<Partial<Pick<TenantContext, 'name' | 'overridePolicy' | 'settings'>> | null>,
+): Promise<ChangedTenant> {
   if (input.id !== actor.tenant.id) throw new NotFoundError('Tenant', ['id']);
   const result = await inTenant(deps.db, actor.tenant, async (unit) => {
     await lockTenant(unit.tx, input.id);
@@ -104,18 +160,13 @@ export async function updateTenant(
       ]);
     }
     const now = deps.now();
-    const changed: TenantContext = {
-      ...stored,
-      name: input.name == null ? stored.name : checkName(input.name, 'name'),
-      overridePolicy: input.overridePolicy ?? stored.overridePolicy,
-      settings: mergeSettings(stored.settings, input),
-      version: stored.version + 1,
-      updatedAt: now,
-    };
+    const changes = await changesOf(unit, stored);
+    if (!changes) return { tenant: stored, rescoreJob: null };
+    const changed: TenantContext = { ...stored, ...changes, version: stored.version + 1, updatedAt: now };
     if (!(await updateTenantRow(unit.tx, changed, stored.version, changerOf(actor)))) {
       throw new ConflictError('the tenant was changed by someone else meanwhile', ['expectedVersion']);
     }
-    await audit(unit, actor, 'updateTenant', [stored.id], now);
+    await audit(unit, actor, operation, [stored.id], now);
     if (changed.overridePolicy === stored.overridePolicy) return { tenant: changed, rescoreJob: null };
     const rescoreJob = await markPolicyChanged(unit, input.rescore ?? 'BACKGROUND', now);
     const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;

@@ -112,6 +112,7 @@ describe('a mutation by id', () => {
     ['forgetFact', (caller: Caller, id: string) => caller.forget({ id }), ['target', 'id']],
     ['pinFact', (caller: Caller, id: string) => caller.pin(id), ['id']],
     ['unpinFact', (caller: Caller, id: string) => caller.unpin(id), ['id']],
+    ['reinforceFact', (caller: Caller, id: string) => caller.reinforce(id), ['id']],
   ] as const;
 
   test.each(operations)('CASE 1: a blank id changes nothing: %s', async (_name, run, path) => {

@@ -201,6 +201,10 @@ export class Caller {
     return this.#mutate('unpinFact', { id }, `fact { ${FACT} }`);
   }
 
+  reinforce(id: string, input: Input = {}): Promise<FactPayload> {
+    return this.#mutate('reinforceFact', { id, ...input }, `fact { ${FACT} }`);
+  }
+
   append(input: Input): Promise<AppendPayload> {
     return this.#mutate(
       'appendMessages',

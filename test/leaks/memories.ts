@@ -181,6 +181,7 @@ export async function touchShared(test: TestApp, caller: Caller): Promise<void> 
       query: `mutation {
         pinFact(input: { id: "${node.id}" }) { errors { code } }
         unpinFact(input: { id: "${node.id}" }) { errors { code } }
+        reinforceFact(input: { id: "${node.id}" }) { errors { code } }
       }`,
     });
   }

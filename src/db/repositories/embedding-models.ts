@@ -20,3 +20,31 @@ export async function registerEmbeddingModel(
   if (row.dimensions !== dimensions) throw new EmbeddingDimensionsError(name, row.dimensions, dimensions);
   return row.id;
 }
+
+/** By what facts with a model's vectors are scored. */
+export interface ScoringVersion {
+  /** Version of the formulas. */
+  readonly algorithm: number;
+  /** Names the model's calibration; null where it is not known yet. */
+  readonly calibration: string | null;
+}
+
+/** By what the facts of this database are scored. Run as the platform's role. */
+export async function scoringVersion(tx: Transaction, modelId: number): Promise<ScoringVersion> {
+  const rows = await tx.$queryRaw<ScoringVersion[]>`
+    SELECT algorithm_version AS algorithm, calibration FROM embedding_model WHERE id = ${modelId}::int`;
+  const [row] = rows;
+  if (!row) throw new Error('an embedding model that is not there');
+  return row;
+}
+
+/** Stores by what facts are scored from now on; a newer version that another stored meanwhile stays. */
+export async function setScoringVersion(
+  tx: Transaction,
+  modelId: number,
+  { algorithm, calibration }: ScoringVersion,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE embedding_model SET algorithm_version = ${algorithm}::int, calibration = ${calibration}::text
+    WHERE id = ${modelId}::int AND algorithm_version <= ${algorithm}::int`;
+}

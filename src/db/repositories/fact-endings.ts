@@ -37,6 +37,8 @@ export async function retireFacts(
       UPDATE fact_embedding e SET live = false FROM retired r WHERE e.tenant_id = ${unit.tenantId}::uuid AND e.fact_id = r.id
     ), terms AS (
       UPDATE posting p SET live = false FROM retired r WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.document_id = r.id
+    ), numbers AS (
+      UPDATE fact_salience s SET retired = true FROM retired r WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = r.id
     ), counted AS (
       UPDATE scope_state st SET documents = st.documents - n.documents, document_terms = st.document_terms - n.terms
       FROM (SELECT scope_id, count(*) AS documents, sum(terms) AS terms FROM retired GROUP BY scope_id) n
@@ -152,6 +154,24 @@ export async function setPinned(unit: Unit, factId: string, pinned: boolean, cur
   await unit.tx.factSalience.update({
     where: { tenantId_factId: { tenantId: unit.tenantId, factId } },
     data: { pinned, current, told: current },
+    select: { factId: true },
+  });
+}
+
+/** A fact's numbers after it was reinforced. */
+export interface StoredReinforcement {
+  /** 1 to 2. */
+  readonly reinforcement: number;
+  readonly reinforcedAt: Date;
+  /** 0.05 to 10. */
+  readonly current: number;
+}
+
+/** Stores a reinforcement on somebody's word, which is told whatever it changes. Under the lock of the fact's scope. */
+export async function setReinforced(unit: Unit, factId: string, change: StoredReinforcement): Promise<void> {
+  await unit.tx.factSalience.update({
+    where: { tenantId_factId: { tenantId: unit.tenantId, factId } },
+    data: { ...change, told: change.current },
     select: { factId: true },
   });
 }

@@ -69,6 +69,8 @@ export interface SalienceValues {
 
 /** The hot numbers of a fact: see SPEC §4 and §6. */
 export interface SalienceRecord extends SalienceValues {
+  /** The importance that subscribers were last told (SPEC §6.4): the old value of the next event. */
+  readonly told: number;
   readonly reinforcement: number;
   readonly recallCount: number;
   readonly reinforcedAt: Date | null;
@@ -76,7 +78,7 @@ export interface SalienceRecord extends SalienceValues {
 
 /** The columns that {@link SalienceRecord} names, for `SELECT ${SALIENCE_COLUMNS} FROM fact_salience s`. */
 export const SALIENCE_COLUMNS = Prisma.sql`
-  s.encoded, s.current, s.pinned, s.flashbulb, s.reinforcement, s.recall_count AS "recallCount",
+  s.encoded, s.current, s.told, s.pinned, s.flashbulb, s.reinforcement, s.recall_count AS "recallCount",
   s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.distance,
   s.nearest_similarity AS "nearestSimilarity", s.gap_hours AS "gapHours", s.baseline_n AS "baselineN",
   s.baseline_mean AS "baselineMean", s.baseline_sigma AS "baselineSigma", s.baseline_origin AS "baselineOrigin",

@@ -22,6 +22,9 @@ export interface ProfileVersionRow extends VersionRow {
 export interface TenantVersionRow extends VersionRow {
   readonly name: string;
   readonly overridePolicy: string;
+  /** Those of the version before; null for the first. */
+  readonly previousName: string | null;
+  readonly previousPolicy: string | null;
 }
 
 /** A page of versions, newest first; one row more than the limit tells whether there is more. */
@@ -101,12 +104,22 @@ export async function profileSnapshot(
   return row && unit.content.open(row.snapshot);
 }
 
-/** A page of the versions of the tenant itself. */
+/** A page of the versions of the tenant itself. One statement. */
 export async function tenantVersions(unit: Unit, page: VersionPage): Promise<TenantVersionRow[]> {
-  type Row = Changed<{ version: number; name: string; overridePolicy: string; changedAt: Date }>;
-  const rows = await unit.tx.$queryRaw<Row[]>`
+  const rows = await unit.tx.$queryRaw<Changed<Omit<TenantVersionRow, 'actor'>>[]>`
     SELECT v.version, v.name, v.override_policy AS "overridePolicy", v.changed_at AS "changedAt",
-           v.actor_kind AS "actorKind", v.actor_id AS "actorId"
-    FROM tenant_version v WHERE v.tenant_id = ${unit.tenantId}::uuid AND ${versionPage(page)}`;
+           v.actor_kind AS "actorKind", v.actor_id AS "actorId", b.name AS "previousName",
+           b.override_policy AS "previousPolicy"
+    FROM tenant_version v
+    LEFT JOIN tenant_version b ON b.tenant_id = ${unit.tenantId}::uuid AND b.version = v.version - 1
+    WHERE v.tenant_id = ${unit.tenantId}::uuid AND ${versionPage(page)}`;
   return rows.map(withActor);
+}
+
+/** The tenant's override policy at a version; null where it never had that version. One statement. */
+export async function policyAtVersion(unit: Unit, version: number): Promise<string | null> {
+  const rows = await unit.tx.$queryRaw<{ policy: string }[]>`
+    SELECT override_policy AS policy FROM tenant_version
+    WHERE tenant_id = ${unit.tenantId}::uuid AND version = ${version}::int`;
+  return rows[0]?.policy ?? null;
 }

@@ -7,8 +7,12 @@ import type { Unit } from './unit.js';
 /** Which facts a rescoring is for: those of this agent, of this user, or of both together; null: all of the tenant. */
 export type RescoreTarget = ScopeOwner | null;
 
-/** Most targets that a job lists; more become all of the tenant. */
-const MAX_TARGETS = 100;
+/**
+ * Most targets that a job lists; more become all of the tenant. Exact up to there: a rescoring too large changes nothing
+ * that was right already, but takes its time. Each request writes the list anew, some 100 bytes a target, and whoever
+ * looks at the job may ask for all of it.
+ */
+const MAX_TARGETS = 1_000;
 
 /**
  * Asks for a rescoring (SPEC §7). A job that is queued already takes the target in, so that however many ask while one

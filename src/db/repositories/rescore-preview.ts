@@ -1,19 +1,18 @@
 import { Prisma } from '../generated/client.js';
-import { importanceAt } from './importance.js';
 import { type RescoreGroup, SAME, selected } from './rescoring.js';
 import { scoringBatches, unsavedVectors } from './scoring-batches.js';
 import { type ScoringMeans, scoredFacts } from './scoring-sql.js';
 import { float } from './sql-literals.js';
 import type { Unit } from './unit.js';
 
-/** What a rescoring would do to a fact: its importance at this moment, before and after, 0.05 to 10. */
+/** What a rescoring would tell of a fact: its importance as last told, and as it would be, 0.05 to 10. */
 export interface PreviewedChange {
   readonly factId: string;
   readonly before: number;
   readonly after: number;
 }
 
-/** What a rescoring would do to facts. */
+/** What a rescoring would tell of live facts. */
 export interface RescorePreview {
   readonly raised: number;
   readonly lowered: number;
@@ -23,7 +22,8 @@ export interface RescorePreview {
 }
 
 /**
- * Counts what rescorings would raise and lower, with the `first` largest changes. Nothing is stored. One statement, more
+ * Counts what rescorings would raise and lower, with the `first` largest changes: each as the event of `rescoreFacts`
+ * would have it, retired facts as little as there. Nothing is stored. One statement, more
  * of them only where there are too many profiles and topics for one.
  */
 export async function previewRescore(
@@ -57,22 +57,27 @@ async function previewBatch(
   requests: readonly RescoreGroup[],
   first: number,
 ): Promise<RescorePreview> {
-  const now = Prisma.sql`, ${importanceAt(means.now, means.decay)} AS present`;
-  const parts = requests.map(
-    ({ profile, selection, named }) => Prisma.sql`
-      SELECT fact_id, present, current FROM (${scoredFacts(means, profile, selected(selection), named, now)}) AS r`,
-  );
+  const parts = requests.map(({ profile, selection, named }) => {
+    const live = Prisma.sql`${selected(selection)} AND NOT s.retired`;
+    return Prisma.sql`
+      SELECT fact_id, told, old_current,
+        -- a score that stays keeps its snapshot, as it does when it is stored
+        CASE WHEN abs(encoded - old_encoded) > ${float(SAME)} OR abs(decay_resistance - old_resistance) > ${float(SAME)}
+          THEN current ELSE old_current END AS renewed
+      FROM (${scoredFacts(means, profile, live, named, Prisma.sql`, s.told`)}) AS r`;
+  });
   const rows = await unit.tx.$queryRaw<RescorePreview[]>`
     WITH ${unsavedVectors(requests)} scored AS MATERIALIZED (
-      SELECT fact_id, present, current, current - present AS gain FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a
+      SELECT fact_id, told, renewed, CASE WHEN renewed = old_current THEN 0 ELSE renewed - told END AS gain
+      FROM (${Prisma.join(parts, ' UNION ALL ')}) AS a
     ), largest AS (
-      SELECT fact_id, present, current, gain FROM scored WHERE abs(gain) > ${float(SAME)}
+      SELECT fact_id, told, renewed, gain FROM scored WHERE abs(gain) > ${float(SAME)}
       ORDER BY abs(gain) DESC, fact_id LIMIT ${first}::int
     )
     SELECT count(*) FILTER (WHERE gain > ${float(SAME)})::int AS raised,
       count(*) FILTER (WHERE gain < -${float(SAME)})::int AS lowered,
       count(*) FILTER (WHERE abs(gain) <= ${float(SAME)})::int AS unchanged,
-      (SELECT coalesce(jsonb_agg(jsonb_build_object('factId', fact_id, 'before', present, 'after', current)
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('factId', fact_id, 'before', told, 'after', renewed)
                                  ORDER BY abs(gain) DESC, fact_id), '[]') FROM largest) AS changes
     FROM scored`;
   return rows[0]!;

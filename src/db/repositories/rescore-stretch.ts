@@ -85,12 +85,13 @@ function ofTargets(unit: Unit, targets: readonly ScopeOwner[] | null): Prisma.Sq
 /** A target names an agent, a user or both: scopes `o` that have all that it names. */
 function isTarget(targets: readonly ScopeOwner[] | null): Prisma.Sql {
   if (targets === null) return Prisma.sql`true`;
-  const conditions = targets.map(({ agentId, userId }) => {
-    const agent = agentId === null ? Prisma.sql`true` : Prisma.sql`o.agent_id = ${agentId}::uuid`;
-    const user = userId === null ? Prisma.sql`true` : Prisma.sql`o.user_id = ${userId}::uuid`;
-    return Prisma.sql`(${agent} AND ${user})`;
-  });
-  return Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
+  // However many they are, each scope is looked up in three tables.
+  const agents = targets.flatMap(({ agentId, userId }) => (agentId && !userId ? [agentId] : []));
+  const users = targets.flatMap(({ agentId, userId }) => (userId && !agentId ? [userId] : []));
+  const pairs = targets.filter(({ agentId, userId }) => agentId && userId);
+  return Prisma.sql`(o.agent_id = ANY(${agents}::uuid[]) OR o.user_id = ANY(${users}::uuid[])
+    OR (o.agent_id, o.user_id) IN (
+      SELECT * FROM unnest(${pairs.map(({ agentId }) => agentId)}::uuid[], ${pairs.map(({ userId }) => userId)}::uuid[])))`;
 }
 
 /** Facts `s` behind a place in that order. */

@@ -33,7 +33,7 @@ export type RescoreSelection =
 /** What a rescoring did to its facts. */
 export interface Rescored {
   readonly processed: number;
-  /** Facts whose current importance is another now; each has its event. */
+  /** Live facts whose importance is another now than what was last told; each has its event. */
   readonly changed: number;
 }
 
@@ -55,7 +55,9 @@ interface ScopeChanges {
 
 /**
  * Scores facts anew by the profiles of their groups, which share no scope, and tells every change of importance as an
- * event (SPEC §7), under the locks of their scopes. What is scored by its profile already has that outcome and is not
+ * event (SPEC §7), under the locks of their scopes. An event begins at what was last told, not at a snapshot that drifted
+ * from it, so that who adds up events has the present importance. Retired facts are scored like the others and told to
+ * nobody. What is scored by its profile already has that outcome and is not
  * touched, so twice is as good as once.
  *
  * Appends events, hence the last of its transaction but for more of them. One statement; where there are too many
@@ -103,7 +105,7 @@ function writtenScores(unit: Unit, means: ScoringMeans, groups: readonly Rescore
     return Prisma.sql`${Prisma.raw(`written_${index}`)} AS (${updateOf(unit, means, group)})`;
   });
   const written = groups.map((_group, index) => {
-    return Prisma.sql`SELECT * FROM ${Prisma.raw(`written_${index}`)} WHERE abs(current - previous) > ${float(SAME)}`;
+    return Prisma.sql`SELECT * FROM ${Prisma.raw(`written_${index}`)} WHERE abs(current - previous) > ${float(SAME)} AND NOT retired`;
   });
   return Prisma.sql`${unsavedVectors(groups)} ${Prisma.join(tables, ', ')}, told AS MATERIALIZED (
       -- the changes of each scope, and how many there are up to and with them
@@ -114,8 +116,8 @@ function writtenScores(unit: Unit, means: ScoringMeans, groups: readonly Rescore
 }
 
 /**
- * Scores the facts of a group where they stand, which saves finding each row twice; what each had before is kept in the
- * row, since RETURNING knows nothing else. One row a fact.
+ * Scores the facts of a group where they stand, which saves finding each row twice; what was told of each before is kept
+ * in the row, since RETURNING knows nothing else. One row a fact, with what is told of it from now on.
  */
 function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }: RescoreGroup): Prisma.Sql {
   const fingerprint = Prisma.sql`decode(${profile.fingerprint}::text, 'hex')`;
@@ -124,7 +126,7 @@ function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }
       (encoded, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
        matched_topics, matched_similarities, current, told, previous) = (
         SELECT q.encoded, a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
-          ${matches(profile)}, n.current, CASE WHEN n.current = s.current THEN s.told ELSE n.current END, s.current
+          ${matches(profile)}, n.current, CASE WHEN n.current = s.current THEN s.told ELSE n.current END, s.told
         FROM (VALUES (0)) AS one ${scoringSteps(means, profile, named)}
         CROSS JOIN LATERAL (
           SELECT CASE WHEN abs(q.encoded - s.encoded) > ${float(SAME)} OR abs(p.decay_resistance - s.decay_resistance) > ${float(SAME)}
@@ -132,7 +134,7 @@ function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }
       fingerprint = ${fingerprint}, scored_revision = ${integer(profile.revision)}
     WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${selected(selection)}
       AND (s.fingerprint IS DISTINCT FROM ${fingerprint} OR s.scored_revision < ${integer(profile.revision)})
-    RETURNING s.fact_id, s.scope_id, s.previous, s.current`;
+    RETURNING s.fact_id, s.scope_id, s.previous, s.told AS current, s.retired`;
 }
 
 /** How many facts the groups have. */

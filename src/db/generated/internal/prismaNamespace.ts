@@ -3260,7 +3260,9 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const EmbeddingModelScalarFieldEnum = {
   id: 'id',
   name: 'name',
-  dimensions: 'dimensions'
+  dimensions: 'dimensions',
+  algorithmVersion: 'algorithmVersion',
+  calibration: 'calibration'
 } as const
 
 export type EmbeddingModelScalarFieldEnum = (typeof EmbeddingModelScalarFieldEnum)[keyof typeof EmbeddingModelScalarFieldEnum]
@@ -3543,6 +3545,7 @@ export const FactSalienceScalarFieldEnum = {
   matchedTopics: 'matchedTopics',
   matchedSimilarities: 'matchedSimilarities',
   previous: 'previous',
+  retired: 'retired',
   modelId: 'modelId',
   distance: 'distance',
   nearestSimilarity: 'nearestSimilarity',
@@ -3892,6 +3895,14 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -3899,14 +3910,6 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
-
-
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 
 
 

@@ -29,29 +29,37 @@ export type AggregateEmbeddingModel = {
 export type EmbeddingModelAvgAggregateOutputType = {
   id: number | null
   dimensions: number | null
+  algorithmVersion: number | null
 }
 
 export type EmbeddingModelSumAggregateOutputType = {
   id: number | null
   dimensions: number | null
+  algorithmVersion: number | null
 }
 
 export type EmbeddingModelMinAggregateOutputType = {
   id: number | null
   name: string | null
   dimensions: number | null
+  algorithmVersion: number | null
+  calibration: string | null
 }
 
 export type EmbeddingModelMaxAggregateOutputType = {
   id: number | null
   name: string | null
   dimensions: number | null
+  algorithmVersion: number | null
+  calibration: string | null
 }
 
 export type EmbeddingModelCountAggregateOutputType = {
   id: number
   name: number
   dimensions: number
+  algorithmVersion: number
+  calibration: number
   _all: number
 }
 
@@ -59,29 +67,37 @@ export type EmbeddingModelCountAggregateOutputType = {
 export type EmbeddingModelAvgAggregateInputType = {
   id?: true
   dimensions?: true
+  algorithmVersion?: true
 }
 
 export type EmbeddingModelSumAggregateInputType = {
   id?: true
   dimensions?: true
+  algorithmVersion?: true
 }
 
 export type EmbeddingModelMinAggregateInputType = {
   id?: true
   name?: true
   dimensions?: true
+  algorithmVersion?: true
+  calibration?: true
 }
 
 export type EmbeddingModelMaxAggregateInputType = {
   id?: true
   name?: true
   dimensions?: true
+  algorithmVersion?: true
+  calibration?: true
 }
 
 export type EmbeddingModelCountAggregateInputType = {
   id?: true
   name?: true
   dimensions?: true
+  algorithmVersion?: true
+  calibration?: true
   _all?: true
 }
 
@@ -175,6 +191,8 @@ export type EmbeddingModelGroupByOutputType = {
   id: number
   name: string
   dimensions: number
+  algorithmVersion: number
+  calibration: string | null
   _count: EmbeddingModelCountAggregateOutputType | null
   _avg: EmbeddingModelAvgAggregateOutputType | null
   _sum: EmbeddingModelSumAggregateOutputType | null
@@ -204,12 +222,16 @@ export type EmbeddingModelWhereInput = {
   id?: Prisma.IntFilter<"EmbeddingModel"> | number
   name?: Prisma.StringFilter<"EmbeddingModel"> | string
   dimensions?: Prisma.IntFilter<"EmbeddingModel"> | number
+  algorithmVersion?: Prisma.IntFilter<"EmbeddingModel"> | number
+  calibration?: Prisma.StringNullableFilter<"EmbeddingModel"> | string | null
 }
 
 export type EmbeddingModelOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
+  calibration?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type EmbeddingModelWhereUniqueInput = Prisma.AtLeast<{
@@ -219,12 +241,16 @@ export type EmbeddingModelWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.EmbeddingModelWhereInput[]
   NOT?: Prisma.EmbeddingModelWhereInput | Prisma.EmbeddingModelWhereInput[]
   dimensions?: Prisma.IntFilter<"EmbeddingModel"> | number
+  algorithmVersion?: Prisma.IntFilter<"EmbeddingModel"> | number
+  calibration?: Prisma.StringNullableFilter<"EmbeddingModel"> | string | null
 }, "id" | "name">
 
 export type EmbeddingModelOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
+  calibration?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.EmbeddingModelCountOrderByAggregateInput
   _avg?: Prisma.EmbeddingModelAvgOrderByAggregateInput
   _max?: Prisma.EmbeddingModelMaxOrderByAggregateInput
@@ -239,73 +265,97 @@ export type EmbeddingModelScalarWhereWithAggregatesInput = {
   id?: Prisma.IntWithAggregatesFilter<"EmbeddingModel"> | number
   name?: Prisma.StringWithAggregatesFilter<"EmbeddingModel"> | string
   dimensions?: Prisma.IntWithAggregatesFilter<"EmbeddingModel"> | number
+  algorithmVersion?: Prisma.IntWithAggregatesFilter<"EmbeddingModel"> | number
+  calibration?: Prisma.StringNullableWithAggregatesFilter<"EmbeddingModel"> | string | null
 }
 
 export type EmbeddingModelCreateInput = {
   name: string
   dimensions: number
+  algorithmVersion?: number
+  calibration?: string | null
 }
 
 export type EmbeddingModelUncheckedCreateInput = {
   id?: number
   name: string
   dimensions: number
+  algorithmVersion?: number
+  calibration?: string | null
 }
 
 export type EmbeddingModelUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   dimensions?: Prisma.IntFieldUpdateOperationsInput | number
+  algorithmVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  calibration?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EmbeddingModelUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   dimensions?: Prisma.IntFieldUpdateOperationsInput | number
+  algorithmVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  calibration?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EmbeddingModelCreateManyInput = {
   id?: number
   name: string
   dimensions: number
+  algorithmVersion?: number
+  calibration?: string | null
 }
 
 export type EmbeddingModelUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   dimensions?: Prisma.IntFieldUpdateOperationsInput | number
+  algorithmVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  calibration?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EmbeddingModelUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   dimensions?: Prisma.IntFieldUpdateOperationsInput | number
+  algorithmVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  calibration?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EmbeddingModelCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
+  calibration?: Prisma.SortOrder
 }
 
 export type EmbeddingModelAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
 }
 
 export type EmbeddingModelMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
+  calibration?: Prisma.SortOrder
 }
 
 export type EmbeddingModelMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
+  calibration?: Prisma.SortOrder
 }
 
 export type EmbeddingModelSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   dimensions?: Prisma.SortOrder
+  algorithmVersion?: Prisma.SortOrder
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -320,33 +370,45 @@ export type IntFieldUpdateOperationsInput = {
   divide?: number
 }
 
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
 
 
 export type EmbeddingModelSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   name?: boolean
   dimensions?: boolean
+  algorithmVersion?: boolean
+  calibration?: boolean
 }, ExtArgs["result"]["embeddingModel"]>
 
 export type EmbeddingModelSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   name?: boolean
   dimensions?: boolean
+  algorithmVersion?: boolean
+  calibration?: boolean
 }, ExtArgs["result"]["embeddingModel"]>
 
 export type EmbeddingModelSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   name?: boolean
   dimensions?: boolean
+  algorithmVersion?: boolean
+  calibration?: boolean
 }, ExtArgs["result"]["embeddingModel"]>
 
 export type EmbeddingModelSelectScalar = {
   id?: boolean
   name?: boolean
   dimensions?: boolean
+  algorithmVersion?: boolean
+  calibration?: boolean
 }
 
-export type EmbeddingModelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "dimensions", ExtArgs["result"]["embeddingModel"]>
+export type EmbeddingModelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "dimensions" | "algorithmVersion" | "calibration", ExtArgs["result"]["embeddingModel"]>
 
 export type $EmbeddingModelPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "EmbeddingModel"
@@ -355,6 +417,8 @@ export type $EmbeddingModelPayload<ExtArgs extends runtime.Types.Extensions.Inte
     id: number
     name: string
     dimensions: number
+    algorithmVersion: number
+    calibration: string | null
   }, ExtArgs["result"]["embeddingModel"]>
   composites: {}
 }
@@ -781,6 +845,8 @@ export interface EmbeddingModelFieldRefs {
   readonly id: Prisma.FieldRef<"EmbeddingModel", 'Int'>
   readonly name: Prisma.FieldRef<"EmbeddingModel", 'String'>
   readonly dimensions: Prisma.FieldRef<"EmbeddingModel", 'Int'>
+  readonly algorithmVersion: Prisma.FieldRef<"EmbeddingModel", 'Int'>
+  readonly calibration: Prisma.FieldRef<"EmbeddingModel", 'String'>
 }
     
 

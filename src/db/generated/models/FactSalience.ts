@@ -109,6 +109,7 @@ export type FactSalienceMinAggregateOutputType = {
   recordedAt: Date | null
   scoredRevision: number | null
   previous: number | null
+  retired: boolean | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -153,6 +154,7 @@ export type FactSalienceMaxAggregateOutputType = {
   recordedAt: Date | null
   scoredRevision: number | null
   previous: number | null
+  retired: boolean | null
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -199,6 +201,7 @@ export type FactSalienceCountAggregateOutputType = {
   matchedTopics: number
   matchedSimilarities: number
   previous: number
+  retired: number
   modelId: number
   distance: number
   nearestSimilarity: number
@@ -311,6 +314,7 @@ export type FactSalienceMinAggregateInputType = {
   recordedAt?: true
   scoredRevision?: true
   previous?: true
+  retired?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -355,6 +359,7 @@ export type FactSalienceMaxAggregateInputType = {
   recordedAt?: true
   scoredRevision?: true
   previous?: true
+  retired?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -401,6 +406,7 @@ export type FactSalienceCountAggregateInputType = {
   matchedTopics?: true
   matchedSimilarities?: true
   previous?: true
+  retired?: true
   modelId?: true
   distance?: true
   nearestSimilarity?: true
@@ -534,6 +540,7 @@ export type FactSalienceGroupByOutputType = {
   matchedTopics: number[]
   matchedSimilarities: number[]
   previous: number | null
+  retired: boolean
   modelId: number | null
   distance: number | null
   nearestSimilarity: number | null
@@ -603,6 +610,7 @@ export type FactSalienceWhereInput = {
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   previous?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
+  retired?: Prisma.BoolFilter<"FactSalience"> | boolean
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -649,6 +657,7 @@ export type FactSalienceOrderByWithRelationInput = {
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
   previous?: Prisma.SortOrderInput | Prisma.SortOrder
+  retired?: Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -699,6 +708,7 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   previous?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
+  retired?: Prisma.BoolFilter<"FactSalience"> | boolean
   modelId?: Prisma.IntNullableFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -745,6 +755,7 @@ export type FactSalienceOrderByWithAggregationInput = {
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
   previous?: Prisma.SortOrderInput | Prisma.SortOrder
+  retired?: Prisma.SortOrder
   modelId?: Prisma.SortOrderInput | Prisma.SortOrder
   distance?: Prisma.SortOrderInput | Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -799,6 +810,7 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   matchedTopics?: Prisma.IntNullableListFilter<"FactSalience">
   matchedSimilarities?: Prisma.FloatNullableListFilter<"FactSalience">
   previous?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
+  retired?: Prisma.BoolWithAggregatesFilter<"FactSalience"> | boolean
   modelId?: Prisma.IntNullableWithAggregatesFilter<"FactSalience"> | number | null
   distance?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   nearestSimilarity?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
@@ -845,6 +857,7 @@ export type FactSalienceCreateInput = {
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   previous?: number | null
+  retired?: boolean
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -891,6 +904,7 @@ export type FactSalienceUncheckedCreateInput = {
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   previous?: number | null
+  retired?: boolean
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -937,6 +951,7 @@ export type FactSalienceUpdateInput = {
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  retired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -983,6 +998,7 @@ export type FactSalienceUncheckedUpdateInput = {
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  retired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1029,6 +1045,7 @@ export type FactSalienceCreateManyInput = {
   matchedTopics?: Prisma.FactSalienceCreatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceCreatematchedSimilaritiesInput | number[]
   previous?: number | null
+  retired?: boolean
   modelId?: number | null
   distance?: number | null
   nearestSimilarity?: number | null
@@ -1075,6 +1092,7 @@ export type FactSalienceUpdateManyMutationInput = {
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  retired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1121,6 +1139,7 @@ export type FactSalienceUncheckedUpdateManyInput = {
   matchedTopics?: Prisma.FactSalienceUpdatematchedTopicsInput | number[]
   matchedSimilarities?: Prisma.FactSalienceUpdatematchedSimilaritiesInput | number[]
   previous?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  retired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   modelId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   distance?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   nearestSimilarity?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1188,6 +1207,7 @@ export type FactSalienceCountOrderByAggregateInput = {
   matchedTopics?: Prisma.SortOrder
   matchedSimilarities?: Prisma.SortOrder
   previous?: Prisma.SortOrder
+  retired?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1265,6 +1285,7 @@ export type FactSalienceMaxOrderByAggregateInput = {
   recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   previous?: Prisma.SortOrder
+  retired?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1309,6 +1330,7 @@ export type FactSalienceMinOrderByAggregateInput = {
   recordedAt?: Prisma.SortOrder
   scoredRevision?: Prisma.SortOrder
   previous?: Prisma.SortOrder
+  retired?: Prisma.SortOrder
   modelId?: Prisma.SortOrder
   distance?: Prisma.SortOrder
   nearestSimilarity?: Prisma.SortOrder
@@ -1408,6 +1430,7 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   matchedTopics?: boolean
   matchedSimilarities?: boolean
   previous?: boolean
+  retired?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1454,6 +1477,7 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   matchedTopics?: boolean
   matchedSimilarities?: boolean
   previous?: boolean
+  retired?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1500,6 +1524,7 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   matchedTopics?: boolean
   matchedSimilarities?: boolean
   previous?: boolean
+  retired?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1546,6 +1571,7 @@ export type FactSalienceSelectScalar = {
   matchedTopics?: boolean
   matchedSimilarities?: boolean
   previous?: boolean
+  retired?: boolean
   modelId?: boolean
   distance?: boolean
   nearestSimilarity?: boolean
@@ -1573,7 +1599,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "previous" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "previous" | "retired" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1597,6 +1623,7 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     matchedTopics: number[]
     matchedSimilarities: number[]
     previous: number | null
+    retired: boolean
     modelId: number | null
     distance: number | null
     nearestSimilarity: number | null
@@ -2063,6 +2090,7 @@ export interface FactSalienceFieldRefs {
   readonly matchedTopics: Prisma.FieldRef<"FactSalience", 'Int[]'>
   readonly matchedSimilarities: Prisma.FieldRef<"FactSalience", 'Float[]'>
   readonly previous: Prisma.FieldRef<"FactSalience", 'Float'>
+  readonly retired: Prisma.FieldRef<"FactSalience", 'Boolean'>
   readonly modelId: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly distance: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly nearestSimilarity: Prisma.FieldRef<"FactSalience", 'Float'>
