@@ -15,7 +15,7 @@ import { ConflictError, ContentRefusedError, ForbiddenError, NotFoundError } fro
 import { newId } from '../ids.js';
 import type { ProfileSettings } from '../salience/index.js';
 import type { Services } from '../services.js';
-import { audit, changerOf, type RescoreStrategy, type TenantActor } from '../tenancy/index.js';
+import { audit, changerOf, keepFresh, type RescoreStrategy, type TenantActor } from '../tenancy/index.js';
 import { changesScores } from './changes.js';
 import { checkNumbers, type ProfileInput, refusedText, UNSET_ALL } from './input.js';
 import { originOf, ownerOf } from './owner.js';
@@ -42,7 +42,10 @@ export interface SavedProfile {
   readonly warnings: readonly string[];
 }
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'rescorer'>;
+type Deps = Pick<
+  Services,
+  'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'profiles' | 'rescorer'
+>;
 
 /** How often a change is made anew on top of another one that came in between; each time somebody's was saved. */
 const ATTEMPTS = 10;
@@ -190,6 +193,9 @@ async function store(
   const at = deps.now();
   const stale = strategy !== 'RECALL_ONLY';
   const revision = await bumpSalienceRevision(unit, stale);
+  const target = originOf(owner) === 'TENANT' ? null : owner;
+  // Before the profile is another: it looks at what applied until now.
+  if (!stale && changesScores(proposal.changes)) await keepFresh(unit, deps, target && [target], revision);
   const version = await writeProfile(unit, {
     id: profile.id,
     basedOn: profile.version,
@@ -206,7 +212,6 @@ async function store(
   });
   if (version === null) throw new Overtaken();
   await audit(unit, actor, operation, [profile.id], at);
-  const target = originOf(owner) === 'TENANT' ? null : owner;
   const rescoreJob = strategy === 'BACKGROUND' ? await enqueueRescore(unit, newId(), target, at) : null;
   await appendEvents(
     unit,

@@ -17,6 +17,7 @@ export { audit, changerOf } from './audit.js';
 export { authenticate, type Credentials } from './authenticate.js';
 export { idempotencyKeyOf, once, repeatedReply, retryOnSameKey } from './idempotency.js';
 export { checkName, checkOptionalName } from './input-checks.js';
+export { keepFresh } from './keep-fresh.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
 export { toTenantContext } from './tenant-context.js';
 export {

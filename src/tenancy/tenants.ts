@@ -22,6 +22,7 @@ import type { Services } from '../services.js';
 import type { Actor, OverridePolicy, TenantActor, TenantContext } from './actor.js';
 import { audit, changerOf } from './audit.js';
 import { checkName, checkSlug } from './input-checks.js';
+import { keepFresh } from './keep-fresh.js';
 import { toTenantContext } from './tenant-context.js';
 import { type TenantSettings, tenantSettingsSchema } from './tenant-settings.js';
 
@@ -98,7 +99,7 @@ export interface ChangedTenant {
   readonly rescoreJob: JobRow | null;
 }
 
-type ChangeDeps = Deps & Pick<Services, 'feed' | 'rescorer'>;
+type ChangeDeps = Deps & Pick<Services, 'feed' | 'profiles' | 'rescorer'>;
 
 /**
  * Changes what is given of a tenant; a field left out stays. Every change makes a new version. A change of the
@@ -163,12 +164,17 @@ async function change(
     const changes = await changesOf(unit, stored);
     if (!changes) return { tenant: stored, rescoreJob: null };
     const changed: TenantContext = { ...stored, ...changes, version: stored.version + 1, updatedAt: now };
+    const isScored = changed.overridePolicy !== stored.overridePolicy;
+    const strategy = input.rescore ?? 'BACKGROUND';
+    // Before the policy is another: it looks at what applied until now.
+    const revision = isScored ? await countPolicyChange(unit, deps, strategy) : 0;
     if (!(await updateTenantRow(unit.tx, changed, stored.version, changerOf(actor)))) {
       throw new ConflictError('the tenant was changed by someone else meanwhile', ['expectedVersion']);
     }
     await audit(unit, actor, operation, [stored.id], now);
-    if (changed.overridePolicy === stored.overridePolicy) return { tenant: changed, rescoreJob: null };
-    const rescoreJob = await markPolicyChanged(unit, input.rescore ?? 'BACKGROUND', now);
+    if (!isScored) return { tenant: changed, rescoreJob: null };
+    if (strategy !== 'RECALL_ONLY') await markTenantStale(unit, revision);
+    const rescoreJob = strategy === 'BACKGROUND' ? await enqueueRescore(unit, newId(), null, now) : null;
     const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;
     await appendEvents(unit, [event], changerOf(actor), now);
     return { tenant: changed, rescoreJob };
@@ -178,12 +184,12 @@ async function change(
   return result;
 }
 
-/** Every effective profile of the tenant may be another one from now on. */
-async function markPolicyChanged(unit: Unit, strategy: RescoreStrategy, now: Date): Promise<JobRow | null> {
+/** Every effective profile of the tenant may be another one from now on. @returns the new revision */
+async function countPolicyChange(unit: Unit, deps: ChangeDeps, strategy: RescoreStrategy): Promise<number> {
   const stale = strategy !== 'RECALL_ONLY';
   const revision = await bumpSalienceRevision(unit, stale);
-  if (stale) await markTenantStale(unit, revision);
-  return strategy === 'BACKGROUND' ? enqueueRescore(unit, newId(), null, now) : null;
+  if (!stale) await keepFresh(unit, deps, null, revision);
+  return revision;
 }
 
 /** Groups of settings that are given are merged key by key; null unsets the key. */

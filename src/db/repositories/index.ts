@@ -19,6 +19,7 @@ export * from './graph.js';
 export * from './idempotency.js';
 export * from './importance.js';
 export * from './jobs.js';
+export * from './kept-scores.js';
 export * from './learning.js';
 export * from './matched-topics.js';
 export * from './members.js';

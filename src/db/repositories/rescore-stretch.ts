@@ -83,7 +83,7 @@ function ofTargets(unit: Unit, targets: readonly ScopeOwner[] | null): Prisma.Sq
 }
 
 /** A target names an agent, a user or both: scopes `o` that have all that it names. */
-function isTarget(targets: readonly ScopeOwner[] | null): Prisma.Sql {
+export function isTarget(targets: readonly ScopeOwner[] | null): Prisma.Sql {
   if (targets === null) return Prisma.sql`true`;
   // However many they are, each scope is looked up in three tables.
   const agents = targets.flatMap(({ agentId, userId }) => (agentId && !userId ? [agentId] : []));
