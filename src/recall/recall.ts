@@ -47,8 +47,9 @@ export type RecallDeps = Pick<
 
 /**
  * The facts and messages that are visible in the context and fit the query best (SPEC §8), in rank order, with how
- * each came by its rank. Four statements in one short transaction, however many rows there are, and one more where
- * profiles have changed since facts were scored; the query is analysed and embedded before it opens.
+ * each came by its rank. Four statements, however many rows there are, and one more where profiles have changed since
+ * facts were scored. They are in one short transaction; where the query may name somebody who speaks in a conversation,
+ * the first is in one of its own, for that decides what is embedded, and no transaction is open meanwhile.
  *
  * Nothing is written here. What a LEARN recall strengthens is noted for the learner, which writes off the request's
  * path; OBSERVE leaves no trace whatever, nor does a look at another time (SPEC §6.2).
@@ -98,7 +99,7 @@ export async function recall(
       time: { validAt: request.validAt, knownAt: request.knownAt, now },
       includeFlagged: request.includeFlagged,
     };
-    const limit = candidatesPerArm(request.k);
+    const limit = candidatesPerArm(request.k, fusion);
     const inContext =
       terms && fusion === 'SUM'
         ? await searchInContext(unit, arms, filter, limit, { reach: ranking.reach, terms: terms.all })
@@ -183,9 +184,12 @@ async function contextOf(
   return context;
 }
 
-/** How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. */
-function candidatesPerArm(k: number): number {
-  return Math.max(200, 4 * k);
+/**
+ * How many documents each arm brings: enough that what only one arm ranks low cannot fall out of the first k. For a sum
+ * half as many do by default: it knows what both arms say of each, and takes what is said around them as well.
+ */
+function candidatesPerArm(k: number, fusion: RankingOptions['fusion']): number {
+  return Math.max(fusion === 'SUM' ? 100 : 200, 4 * k);
 }
 
 function averageLengthOf({ documents, documentTerms }: SearchContext): number {

@@ -3,11 +3,11 @@ import type { RecallMode } from './input.js';
 
 /** The parts of an item's score (SPEC §8). */
 export interface RecallScores {
-  /** BM25 score; null where the lexical arm did not find it. */
+  /** BM25 score of its own words; null where the lexical arm did not find it, though words around it may have led here. */
   readonly lexical: number | null;
   /** Calibrated similarity to the query, 0 to 1; null where the vector arm did not find it. */
   readonly vector: number | null;
-  /** Sum of weighted reciprocal ranks, times what profiles say of its topics; 0 where there was no query. */
+  /** Weighted reciprocal ranks, of the sum of scores or of both arms, times what profiles say of its topics; 0 where there was no query. */
   readonly fused: number;
   /** Importance, co-activation, novelty and urgency together, 0 to 1 with the default weights. */
   readonly icnu: number;
