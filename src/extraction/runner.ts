@@ -41,8 +41,10 @@ export async function mineSession(
   );
   if (!round) return null;
   const stopRenewing = keepClaim(deps, tenant, sessionId, owner);
+  let spent: readonly RunExpense[] = [];
   try {
     const mined = await mineWindows(deps, tenant, round, now, signal);
+    spent = mined.expenses;
     const prepared = await prepare(deps, tenant, mined.proposals);
     return await settle(deps, tenant, (unit) =>
       applyRound(unit, deps, tenant, { ...round, ...mined, owner, prepared }),
@@ -53,7 +55,7 @@ export async function mineSession(
       return null;
     }
     const failure = tell(deps, tenant, sessionId, error);
-    return await settle(deps, tenant, (unit) => giveUpRound(unit, deps, round, owner, failure));
+    return await settle(deps, tenant, (unit) => giveUpRound(unit, deps, round, owner, failure, spent));
   } finally {
     stopRenewing();
   }

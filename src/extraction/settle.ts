@@ -9,6 +9,7 @@ import {
   putAside,
   quarantineFailedRuns,
   type RunEnd,
+  type RunExpense,
   runsWithFacts,
   takeBack,
   type Unit,
@@ -75,6 +76,7 @@ export async function applyRound(
 /**
  * Ends a round whose result could not be written: nothing of it counts, the session is free again. Which of its windows
  * is at fault is not known: the first counts as failed and is mined alone the next time.
+ * @param spent what was used all the same, beside what the failure tells of
  */
 export async function giveUpRound(
   unit: Unit,
@@ -82,6 +84,7 @@ export async function giveUpRound(
   round: Round,
   owner: string,
   failure: Failure,
+  spent: readonly RunExpense[],
 ): Promise<MiningResult | null> {
   const { claim, runs, given, endSeq } = round;
   if (!(await holdsClaim(unit, claim, owner))) return null;
@@ -89,7 +92,7 @@ export async function giveUpRound(
   const seq = given[0]?.at(-1)?.seq ?? endSeq;
   const nothing = { windows: [], minedSeq: claim.minedSeq };
   const plan = await carryOut(unit, { ...round, ...nothing, failed: { failure, seq } }, [], now);
-  await addExpenses(unit, expenseOf(runs, seq, failure.usage));
+  await addExpenses(unit, summed([...spent, ...expenseOf(runs, seq, failure.usage)]));
   await finish(unit, claim, plan, now, []);
   return { more: plan.more, outcomes: outcomesOf(runs, plan.ends, new Map()) };
 }

@@ -359,6 +359,33 @@ describe('an endpoint that fails', () => {
     expect(await admin.texts()).toEqual(['Sam lives in Lisbon']);
   });
 
+  test('facts that could not be written: FAILED, and what the model used is counted all the same', async () => {
+    const { say, run } = await conversation();
+    server.next.push(answering({ add: [{ text: 'Sam lives in Lisbon', entities: [] }] }));
+    const { db } = salient.app.services;
+    const { withTenant } = db;
+    const failing = vi.spyOn(db, 'withTenant').mockImplementation(
+      (tenantId, work, ...rest) =>
+        withTenant.call(
+          db,
+          tenantId,
+          async (tx) => {
+            const result = await work(tx as never);
+            // The transaction that applies is the one that has stored a fact.
+            if ((await tx.fact.count({ where: { tenantId } })) > 0) throw new Error('the disk is full');
+            return result;
+          },
+          ...rest,
+        ) as never,
+    );
+    const { extraction } = await say('I live in Lisbon');
+    failing.mockRestore();
+    expect(extraction).toMatchObject({ status: 'FAILED', facts: [] });
+    expect(await run(extraction!.id)).toMatchObject({ usage: { inputTokens: 120, outputTokens: 30 } });
+    server.next.push(answering({ add: [{ text: 'Sam lives in Lisbon', entities: [] }] }));
+    expect((await say('thanks')).session!.minedCount).toBe(2);
+  });
+
   test('CASE 17: QUARANTINED after the fifth answer of prose; mined by retryExtraction when it is JSON', async () => {
     const { say, run, agent, admin } = await conversation();
     server.otherwise = (request) =>
