@@ -28,8 +28,8 @@ const TIED_ENTITIES = 8;
 
 /**
  * Indexes facts in the graph: entities by scope and name, their mentions, a `co_occurs` edge between every two
- * of a fact, and the relations that it states. An edge lives as long as a live fact supports it; its weight is the number of facts that do.
- * One statement.
+ * of a fact, and the relations that it states. An edge lives as long as a live fact supports it; its weight is the number
+ * of facts that do. One statement.
  */
 export async function writeGraph(unit: Unit, facts: readonly FactEntities[], at: Date): Promise<void> {
   const entities = new Map<string, { id: string; scopeId: number; name: string; key: string }>();
