@@ -37,6 +37,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'CreateTenantInput.slug': (source) => `tenant-${source.word()}`,
   'FactMatch.text': () => 'service',
   'FactMatch.kind': () => 'CONVENTION',
+  'RestoreOverridePolicyInput.version': () => 1,
   'RestoreSalienceProfileInput.version': () => 1,
   content: (source) => `I use the ${source.word()} editor`,
   displayName: (source) => `Person ${source.word()}`,
