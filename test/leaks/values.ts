@@ -52,6 +52,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 const NODE_TYPE_OF_NAME: Readonly<Record<string, string>> = {
   jobId: 'RescoreJob',
   CancelRescoreInput: 'RescoreJob',
+  RestoreOverridePolicyInput: 'Tenant',
   SessionChoice: 'Session',
 };
 
