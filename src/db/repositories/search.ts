@@ -123,7 +123,7 @@ export interface Tie {
 interface FlatRow
   extends Omit<FactNumbers, 'kind' | 'ties'>,
     Omit<CandidateRow, 'source' | 'id' | 'fact' | 'factIds'> {
-  readonly source: 'FACT' | 'MESSAGE' | 'TURN' | 'HELD' | 'TERM';
+  readonly source: 'FACT' | 'MESSAGE' | 'SCORE' | 'TURN' | 'HELD' | 'TERM';
   readonly id: string | null;
   /** What is told of a turn, of the terms that a document has, or of what terms are worth. */
   readonly held: unknown;
@@ -215,7 +215,6 @@ async function search(
       s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
       NULL::uuid[] AS "factIds", false AS superseded, d.ties, NULL::jsonb AS held
     FROM candidate c
-    ${SCORED(surroundings)}
     JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
     JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = c.id
     LEFT JOIN tied d ON d.id = c.id
@@ -224,22 +223,27 @@ async function search(
     SELECT c.kind, c.id, ${SCORES(surroundings)}, NULL, g.characters, g.recorded_at, coalesce(g.sent_at, g.recorded_at),
       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, o.ids, coalesce(o.superseded, false), NULL, NULL
     FROM candidate c
-    ${SCORED(surroundings)}
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
     WHERE c.kind = 'MESSAGE'
     ${surroundings ? Prisma.sql`UNION ALL ${contextRows(arms)}` : Prisma.empty}`;
-  const candidates: CandidateRow[] = [];
+  const rowsFound: CandidateRow[] = [];
+  const scores = new Map<string, ScoreCell>();
   const turns: TurnRow[] = [];
   const weights = new Map<number, number>();
   for (const row of rows) {
-    if (row.source === 'FACT' || row.source === 'MESSAGE') candidates.push(toCandidate(row, row.source));
+    if (row.source === 'FACT' || row.source === 'MESSAGE') rowsFound.push(toCandidate(row, row.source));
+    else if (row.source === 'SCORE') scores.set(row.id as string, row.held as ScoreCell);
     else if (row.source === 'TURN') turns.push(toTurn(row.id as string, row.held as TurnCell));
     else if (row.source === 'HELD') terms.set(row.id as string, toTerms(row.held as HeldCell));
     else for (const [place, weight] of row.held as WeightsCell) weights.set(place, weight);
   }
   const lexical = arms.find((arm) => arm.name === 'LEXICAL');
   const termWeights = lexical ? lexical.terms.map((_, place) => weights.get(place) ?? 0) : [];
+  const candidates = rowsFound.map((one) => {
+    const [lexical, cosine] = scores.get(one.id) ?? [one.lexical, one.cosine];
+    return { ...one, lexical, cosine };
+  });
   return { candidates, turns, terms, termWeights };
 }
 
@@ -248,12 +252,12 @@ function armsOf(arms: readonly SearchArm[]): ('lexical' | 'vector')[] {
   return arms.flatMap(({ name }) => (name === 'LEXICAL' ? ['lexical'] : name === 'VECTOR' ? ['vector'] : []));
 }
 
+/** In context the scores come in rows of their own: joined here, the planner may add them up anew for each candidate. */
 const SCORES = (surroundings: Surroundings | null) =>
-  Prisma.raw(surroundings ? 'r.lexical, r.cosine' : 'c.lexical, c.cosine');
-const SCORED = (surroundings: Surroundings | null) =>
-  Prisma.raw(surroundings ? 'LEFT JOIN scored r ON r.id = c.id' : '');
+  Prisma.raw(surroundings ? 'NULL::float8 AS lexical, NULL::float8 AS cosine' : 'c.lexical, c.cosine');
 
 /** What rows that are no candidates have in `held`. */
+type ScoreCell = readonly [lexical: number | null, cosine: number | null];
 type TurnCell = readonly [sessionId: string, seq: number];
 type HeldCell = readonly [terms: readonly (readonly [place: number, frequency: number])[], length: number];
 type WeightsCell = readonly (readonly [place: number, weight: number])[];
@@ -263,7 +267,8 @@ function contextRows(arms: readonly SearchArm[]): Prisma.Sql {
   const none = Prisma.raw(`${'NULL, '.repeat(19)}false, NULL`);
   const lexical = arms.find((arm) => arm.name === 'LEXICAL');
   const turns = Prisma.sql`
-    SELECT 'TURN', a.id, ${none}, jsonb_build_array(a.session_id, a.seq) FROM around a
+    SELECT 'SCORE', r.id, ${none}, jsonb_build_array(r.lexical, r.cosine) FROM scored r
+    UNION ALL SELECT 'TURN', a.id, ${none}, jsonb_build_array(a.session_id, a.seq) FROM around a
     UNION ALL SELECT 'HELD', h.id, ${none}, jsonb_build_array(h.terms, h.length) FROM held h`;
   if (!lexical) return turns;
   return Prisma.sql`${turns}
