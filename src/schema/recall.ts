@@ -95,7 +95,7 @@ const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
   fields: (t) => ({
     lexical: t.exposeFloat('lexical', {
       nullable: true,
-      description: 'BM25; null where no word of the query was found in it.',
+      description: 'BM25 of its own words; null where no word of the query was found in it.',
     }),
     vector: t.exposeFloat('vector', {
       nullable: true,
@@ -103,7 +103,8 @@ const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
         'Calibrated similarity to the query, 0 to 1, 0.5 meaning related; null where that arm did not bring it.',
     }),
     fused: t.exposeFloat('fused', {
-      description: 'Reciprocal ranks of both arms, weighted: Σ 3 / (60 + rank); 0 without a query.',
+      description:
+        'How relevant it is to the query: 6 / (60 + its place by relevance alone), and 0.9 of that where no word of the query leads to it; 0 without a query.',
     }),
     icnu: t.exposeFloat('icnu', {
       description:
