@@ -107,7 +107,7 @@ export class ForbiddenError extends SalientError {
 /** The cursor is older than the oldest kept event, or of another history of the stream: list again, then follow. */
 export class CursorExpiredError extends SalientError {
   constructor(
-    message = 'The cursor is no longer valid: read the current state, then follow from its feedCursor',
+    message = 'The cursor is no longer valid: subscribe without `after`, then read the current state (docs/subscriptions.md)',
   ) {
     super('CURSOR_EXPIRED', message, ['after']);
   }

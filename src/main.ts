@@ -25,8 +25,10 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
 async function main(name: string | undefined): Promise<void> {
   const command = name ? COMMANDS[name] : undefined;
   if (!command) {
+    const asked = name === undefined || name === 'help' || name === '--help';
+    if (!asked) console.error(`There is no command ${name}.\n`);
     console.log(HELP);
-    process.exitCode = name === undefined || name === 'help' || name === '--help' ? 0 : 2;
+    process.exitCode = asked ? 0 : 2;
     return;
   }
   try {

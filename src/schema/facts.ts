@@ -132,7 +132,8 @@ builder.node(Fact, {
       resolve: (fact, _args, context) => (fact.sessionId ? loadSession(context, fact.sessionId) : null),
     }),
     importance: t.float({
-      description: 'How much it matters now, 0.05 to 10: the stored snapshot that lists are ordered by.',
+      description:
+        'How much it matters now, 0.05 to 10: the stored snapshot that lists are ordered by; in a recall, where its score is out of date, as the profiles have it now.',
       resolve: (fact) => fact.salience.current,
     }),
     encodedImportance: t.float({

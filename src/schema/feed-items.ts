@@ -208,7 +208,8 @@ builder.objectRef<Told>('MemoryEvent').implement({
     }),
     subjectId: t.id({
       nullable: true,
-      description: 'Global id of what it is about: a fact, an extraction or the tenant, by `type`.',
+      description:
+        'Global id of what it is about, by `type`: a fact, an extraction, a profile, a rescoring job, a consolidation or the tenant.',
       resolve: ({ event }) =>
         event.subjectId === null ? null : toGlobalId(SUBJECT_TYPES[event.type as EventType], event.subjectId),
     }),

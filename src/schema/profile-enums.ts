@@ -84,7 +84,10 @@ export const RescoreStrategy = builder.enumType('RescoreStrategy', {
     RECALL_ONLY: {
       description: 'It stays: the change applies to recall and to facts that are learned from now on.',
     },
-    LAZY: { description: 'Each fact is rescored when it is next read.' },
+    LAZY: {
+      description:
+        'Each fact is rescored when a recall with mode LEARN next returns it, or when it is consolidated. Other recalls and `importanceBreakdown` show the new numbers and store nothing; lists keep to the stored ones.',
+    },
     BACKGROUND: { description: 'A job rescores all of them; one that is read before gets rescored then.' },
   } satisfies Record<Strategy, object>,
 });

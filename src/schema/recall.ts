@@ -56,7 +56,7 @@ const RecallInput = builder.inputType('RecallInput', {
     }),
     agentId: t.id({
       description:
-        'The agent that will use it: what it shares with no other is included. An agent is always its own.',
+        'The agent that will use it: what it shares with no other is included; without one, only what belongs to no agent. An agent is always its own.',
     }),
     userId: t.id({
       description:
@@ -104,7 +104,7 @@ const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
     }),
     fused: t.exposeFloat('fused', {
       description:
-        'How relevant it is to the query: 6 / (60 + its place by relevance alone), and 0.9 of that where no word of the query leads to it; 0 without a query.',
+        'How relevant it is to the query: 6 / (60 + its place by relevance alone), 0.9 of that where no word of the query leads to it, times the 24th root of its topic boost; 0 without a query.',
     }),
     icnu: t.exposeFloat('icnu', {
       description:

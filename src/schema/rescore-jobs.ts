@@ -93,7 +93,8 @@ export async function rescoreJobsPage(
 builder.queryField('rescoreJobs', (t) =>
   t.connection({
     type: RescoreJob,
-    description: "The tenant's rescoring jobs, in the order of their request.",
+    description:
+      "The tenant's rescoring jobs, in the order of their request. For administrators and auditors.",
     authScopes: { roles: OVERSEERS },
     args: { status: t.arg({ type: [RescoreStatus], description: 'Only jobs of these statuses.' }) },
     resolve: (_root, args, context) => rescoreJobsPage(context, args),

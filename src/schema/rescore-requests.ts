@@ -61,7 +61,7 @@ builder.subscriptionField('rescoreProgress', (t) =>
   t.field({
     type: RescoreJob,
     description:
-      'A rescoring as it is now, then each time it has done more of its facts; ends with the state in which it ended.',
+      'A rescoring as it is now, then each time it has done more of its facts; ends with the state in which it ended. For administrators and auditors.',
     authScopes: { roles: OVERSEERS },
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }) },
     subscribe: async (_root, { jobId }, context, info) => {

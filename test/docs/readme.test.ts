@@ -45,7 +45,7 @@ test("the README's examples work, in their order", async () => {
     recall: { items: expect.arrayContaining([expect.objectContaining({ rank: 1 })]) },
     previewSalienceProfile: { affected: expect.any(Number) },
     setSalienceProfile: { rescoreJob: { id: expect.any(String) } },
-    effectiveSalienceProfile: { interests: [{ topic: 'food allergies', origin: 'TENANT' }] },
+    effectiveSalienceProfile: { interests: [{ topic: 'someone is allergic to a food', origin: 'TENANT' }] },
   });
   expect(examples.length).toBeGreaterThanOrEqual(10);
 });
