@@ -1,5 +1,5 @@
 import { contentOf, findScope, lookUpFacts, ownersExist, readInTenant, type Unit } from '../db/index.js';
-import { ContentRefusedError, NotFoundError } from '../errors.js';
+import { ContentRefusedError, ForbiddenError, NotFoundError } from '../errors.js';
 import type { ImportanceBreakdownAtEncoding, OfferedHints } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { decayVariantOf, resolveContext, type TenantActor } from '../tenancy/index.js';
@@ -35,7 +35,8 @@ const NO_SCOPE = 0;
 
 /**
  * What `remember` would make of a statement, by the same code; nothing is written, whatever it says. A statement that a
- * live fact makes already is scored as its reaffirmation.
+ * live fact makes already is scored as its reaffirmation. A user asks for itself alone: from the factors of statements
+ * of its choice, an agent's persona, topics and identity terms could be read off.
  * @throws ContentRefusedError for a text that could not be stored; BadInputError, NotFoundError, ForbiddenError
  */
 export async function previewImportance(
@@ -46,6 +47,8 @@ export async function previewImportance(
   const now = deps.now();
   const { tenant } = actor;
   const owner = resolveContext(actor, input);
+  if (actor.kind === 'USER' && owner.agentId !== null)
+    throw new ForbiddenError("A user sees its own effective profile, without an agent's", ['agentId']);
   const draft = {
     ...owner,
     text: input.text,

@@ -115,7 +115,10 @@ const PreviewImportanceInput = builder.inputType('PreviewImportanceInput', {
       type: FactKind,
       description: 'FACT when left out. A live fact of the same kind that says the same would be reaffirmed.',
     }),
-    agentId: t.id({ description: 'The agent it would belong to; an agent is always its own.' }),
+    agentId: t.id({
+      description:
+        "The agent it would belong to; an agent is always its own, and a user may name none, since an agent's profile is not a user's to see.",
+    }),
     userId: t.id({ description: 'The user it would belong to; a user is always its own.' }),
     hints: t.field({ type: ImportanceHintsInput, description: 'What the caller knows of it.' }),
     entities: t.stringList({ description: 'Names that it mentions.' }),

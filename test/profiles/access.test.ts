@@ -205,23 +205,46 @@ describe("an agent's topics in what a user looks at", () => {
       );
   });
 
-  const matched = async (caller: ProfileCaller, text: string) => {
-    const { previewImportance } = await caller.query<{
+  const looksAt = (
+    caller: ProfileCaller,
+    text: string,
+    owner: { agentId?: string; userId?: string } = { agentId: own.agentId, userId: own.userId },
+  ) =>
+    caller.send<{
       previewImportance: { topicBoost: number; matchedTopics: { topic: string; origin: string }[] };
     }>(
       'query ($input: PreviewImportanceInput!) { previewImportance(input: $input) { topicBoost matchedTopics { topic origin } } }',
-      { input: { text, agentId: own.agentId, userId: own.userId } },
+      { input: { text, ...owner } },
     );
-    return previewImportance.matchedTopics;
-  };
+  const matched = async (...asked: Parameters<typeof looksAt>) =>
+    (await looksAt(...asked)).data?.previewImportance.matchedTopics;
 
-  test('are told to who oversees the tenant and to the agent, not to the user, when a statement is looked at', async () => {
+  test('are told to who oversees the tenant and to the agent when a statement is looked at', async () => {
     for (const caller of [of.admin, of.auditor, of.agent])
       expect(await matched(caller, SECRET)).toEqual([{ topic: SECRET, origin: 'AGENT' }]);
-    expect(await matched(of.user, SECRET)).toEqual([]);
+  });
+
+  test("are nothing that a statement of the user's choice is scored by", async () => {
+    // Whether the agent is there or not: the factors would tell what it cares about, guess by guess.
+    for (const agentId of [own.agentId, missing.agentId]) {
+      const { data, errors } = await looksAt(of.user, SECRET, { agentId });
+      expect(data).toBeNull();
+      expect(errors).toMatchObject([
+        {
+          message: "A user sees its own effective profile, without an agent's",
+          path: ['previewImportance'],
+          extensions: { code: 'FORBIDDEN', inputPath: ['agentId'] },
+        },
+      ]);
+    }
+    const { data } = await looksAt(of.user, SECRET, {});
+    expect(data?.previewImportance).toEqual({ topicBoost: 1, matchedTopics: [] });
     // Its own and the tenant's it does see.
-    expect(await matched(of.user, 'opening hours')).toEqual([{ topic: 'opening hours', origin: 'USER' }]);
-    expect(await matched(of.user, REFUSED)).toEqual([{ topic: REFUSED, origin: 'TENANT' }]);
+    const ofItself = { userId: own.userId };
+    expect(await matched(of.user, 'opening hours', ofItself)).toEqual([
+      { topic: 'opening hours', origin: 'USER' },
+    ]);
+    expect(await matched(of.user, REFUSED, {})).toEqual([{ topic: REFUSED, origin: 'TENANT' }]);
   });
 
   test('and not when a stored fact is', async () => {
