@@ -351,6 +351,10 @@ describe('topics that have left their profile', () => {
     clock.advanceHours(2);
     await consolidate();
     expect(await left()).toEqual([true, false]);
+    const vectors = await owner.query('SELECT FROM profile_topic_embedding WHERE tenant_id = $1', [
+      uuidOf(tenant.id),
+    ]);
+    expect(vectors.rowCount).toBe(1);
     const { node } = await admin.query<{
       node: { importanceBreakdown: { matchedTopics: { topic: string }[] } };
     }>(

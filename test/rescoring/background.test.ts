@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { inTenant, readScores } from '../../src/db/index.js';
+import { scoringMeans, scoringProfile } from '../../src/rescoring/scoring-profile.js';
 import { type Caller, callersOf, type FactView, TestClock, uuidOf } from '../facts/support.js';
 import { seeingClient, snapshot } from '../facts/tables.js';
 import { numbersOf, recall, setNumbers } from '../learning/support.js';
 import { type Owner, type ProfileCaller, profileCallers, setPolicy } from '../profiles/support.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { changes, ended, findJob, type JobView, listJobs, startRescore } from './support.js';
+import { changes, contextOf, ended, findJob, type JobView, listJobs, startRescore } from './support.js';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -184,6 +186,26 @@ describe('a rescoring in the background', () => {
     expect(await ended(admin, again.job!.id)).toMatchObject({ processed: 8, changed: 0 });
     expect((await snapshot(owner, tenant))['fact_salience']).toEqual(rows);
     expect((await changes(admin, cursor)).changes).toEqual([]);
+  });
+
+  test('scores by the profile that it has read, though another is saved meanwhile', async () => {
+    const [fact] = (await everywhere()).shared;
+    await save({ tenant: true }, interest());
+    const { services } = salient.app;
+    const context = await contextOf(owner, tenant);
+    const shared = { agentId: null, userId: null };
+    const [read] = await inTenant(services.db, context, (unit) =>
+      services.profiles.effectiveOf(unit, [shared]),
+    );
+    await profiles.saved(
+      { tenant: true },
+      { interests: [{ topic: 'chess', level: 'HIGH' }], rescore: 'LAZY' },
+    );
+    const asked = { profile: scoringProfile(read!), factIds: [uuidOf(fact.id)], named: [] };
+    const [score] = await inTenant(services.db, context, (unit) =>
+      readScores(unit, scoringMeans(services, context, clock.now()), [asked]),
+    );
+    expect(score!.topicBoost).toBeGreaterThan(1.4);
   });
 
   test('CASE 42: there and back again is where it began, whatever the way', async () => {

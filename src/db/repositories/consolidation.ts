@@ -157,9 +157,10 @@ export async function findFaded(
 }
 
 /**
- * Deletes topics that left their profiles before that time and that no fact was scored with, the oldest first. Nobody
- * comes to be scored with one that has left. One statement, one pass over the tenant's facts where there is any.
- * @returns how many were deleted
+ * Deletes topics that left their profiles before that time and that no fact was scored with, the oldest first, and the
+ * vectors of all that left before it. Nobody comes to be scored with one that left so long ago that no transaction began
+ * before. One statement, one pass over the tenant's facts where there is any.
+ * @returns how many topics were deleted
  */
 export async function deleteUnusedTopics(unit: Unit, before: Date, limit: number): Promise<number> {
   return unit.tx.$executeRaw`
@@ -174,6 +175,10 @@ export async function deleteUnusedTopics(unit: Unit, before: Date, limit: number
         AND NOT EXISTS (SELECT FROM used u WHERE u.number = t.number)
       ORDER BY t.removed_at, t.id LIMIT ${limit}::int
       FOR UPDATE
+    ), unembedded AS (
+      DELETE FROM profile_topic_embedding e USING profile_topic t
+      WHERE e.tenant_id = ${unit.tenantId}::uuid AND t.tenant_id = ${unit.tenantId}::uuid AND t.id = e.topic_id
+        AND t.removed_at < ${before}::timestamptz
     )
     DELETE FROM profile_topic t USING unused u WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.id = u.id`;
 }

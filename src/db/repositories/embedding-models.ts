@@ -1,5 +1,6 @@
 import { EmbeddingDimensionsError } from '../errors.js';
 import type { Transaction } from '../index.js';
+import type { Unit } from './unit.js';
 
 /**
  * The row of an embedding model, added at its first use. Run as the platform's role.
@@ -47,4 +48,12 @@ export async function setScoringVersion(
   await tx.$executeRaw`
     UPDATE embedding_model SET algorithm_version = ${algorithm}::int, calibration = ${calibration}::text
     WHERE id = ${modelId}::int AND algorithm_version <= ${algorithm}::int`;
+}
+
+/** Whether the tenant's facts are scored with this model: any has its vector, or none has one at all. One statement. */
+export async function scoresWithModel(unit: Unit, modelId: number): Promise<boolean> {
+  const rows = await unit.tx.$queryRaw<{ scores: boolean }[]>`
+    SELECT EXISTS (SELECT FROM fact_embedding WHERE tenant_id = ${unit.tenantId}::uuid AND model_id = ${modelId}::int)
+      OR NOT EXISTS (SELECT FROM fact_embedding WHERE tenant_id = ${unit.tenantId}::uuid) AS scores`;
+  return rows[0]?.scores === true;
 }

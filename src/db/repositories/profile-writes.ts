@@ -65,7 +65,8 @@ export async function markTenantStale(unit: Unit, revision: number): Promise<voi
 
 /**
  * Stores a change of a profile with its vectors and its new version. Two statements: a topic that leaves makes room
- * for one that differs in spelling alone.
+ * for one that differs in spelling alone. It keeps its vector for a while: who has read the profile before this change
+ * may score facts by it after.
  * @returns the new version; null, with nothing said of what was written until then, where the stored version is not
  *   the one that the change is based on: the caller rolls back
  */
@@ -109,9 +110,6 @@ async function writeSettings(unit: Unit, write: ProfileWrite): Promise<number | 
       UPDATE profile_topic SET removed_at = ${write.at}::timestamptz
       WHERE tenant_id = ${unit.tenantId}::uuid AND profile_id = ${write.id}::uuid
         AND id = ANY(${[...write.removed]}::uuid[])
-    ), unembedded AS (
-      DELETE FROM profile_topic_embedding
-      WHERE tenant_id = ${unit.tenantId}::uuid AND topic_id = ANY(${[...write.removed]}::uuid[])
     ), moved AS (
       UPDATE profile_topic t SET position = k.position
       FROM jsonb_to_recordset(${JSON.stringify(write.kept)}::jsonb) AS k(id uuid, position smallint)
