@@ -80,10 +80,13 @@ async function step(
     if (!state) return 'LOST';
     const total = state.total ?? (await countRescoreFacts(unit, state.targets));
     const done = await work(unit, state, now);
+    const processed = state.processed + done.processed;
     const next = {
       ...state,
-      total,
-      processed: state.processed + done.processed,
+      // Facts come and go after they were counted, and the scopes are locked later than that: what was done is no less
+      // than what there was to do, and at the end it is all of it.
+      total: done.position ? Math.max(total, processed) : processed,
+      processed,
       changed: state.changed + done.changed,
       failed: state.failed + done.failed,
       position: done.position,

@@ -141,6 +141,42 @@ describe('rescoreProgress', () => {
     expect(seen).toMatchObject([{ status: 'SUCCEEDED', total: 1, processed: 1 }]);
   });
 
+  test('counts facts that come while it runs, and at its end those that it did, no more and no less', async () => {
+    const growing = await job(3);
+    const { seen, ended, count } = follow(tenant.keys.TENANT_ADMIN, growing.id);
+    await count(1);
+    expect(await growing.step()).toBe('MORE');
+    await count(2);
+    for (const n of [7, 8]) await admin.fact(`Ward${n} counts towels${n}`);
+    expect(await growing.step()).toBe('MORE');
+    await count(3);
+    expect(await growing.step()).toBe('DONE');
+    expect(await ended).toBe('complete');
+    expect(seen.map(({ total, processed }) => [total, processed])).toEqual([
+      [null, 0],
+      [3, 2],
+      [4, 4],
+      [5, 5],
+    ]);
+  });
+
+  test('counts no more at its end than it did where facts went away', async () => {
+    const shrinking = await job(2);
+    const { seen, ended, count } = follow(tenant.keys.TENANT_ADMIN, shrinking.id);
+    const { id } = await admin.fact('Ward9 counts towels9');
+    await count(1);
+    expect(await shrinking.step()).toBe('MORE');
+    await count(2);
+    await admin.forget({ id });
+    expect(await shrinking.step()).toBe('DONE');
+    expect(await ended).toBe('complete');
+    expect(seen.map(({ total, processed }) => [total, processed])).toEqual([
+      [null, 0],
+      [3, 2],
+      [2, 2],
+    ]);
+  });
+
   test('of one that is cancelled ends with it', async () => {
     const running = await job(3);
     const { seen, ended, count } = follow(tenant.keys.TENANT_ADMIN, running.id);

@@ -48,8 +48,9 @@ export interface RescoreState {
   readonly targets: readonly ScopeOwner[] | null;
   /** The last fact done; null at the beginning. */
   readonly position: FactPlace | null;
-  /** Facts to do; null before they are counted. */
+  /** Facts to do; null before they are counted. Never less than `processed`, and at the end the same. */
   readonly total: number | null;
+  /** Facts done, those that failed among them. */
   readonly processed: number;
   readonly changed: number;
   readonly failed: number;
