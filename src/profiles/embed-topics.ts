@@ -3,6 +3,9 @@ import { BadInputError, type InputPath, UnavailableError } from '../errors.js';
 import type { ProfileSettings } from '../salience/index.js';
 import type { ProfileInput } from './input.js';
 
+/** What gives topics their vectors. */
+export type TopicEncoder = Pick<EmbeddingProvider, 'embed'>;
+
 /**
  * Vectors of what is new in a profile, and, as far as the encoder gives them, of what has none of the present model yet.
  * @param input the lists that are given
@@ -13,7 +16,7 @@ import type { ProfileInput } from './input.js';
  *   UnavailableError when the encoder does not answer
  */
 export async function embedTopics(
-  deps: { readonly embedding: EmbeddingProvider },
+  deps: { readonly embedding: TopicEncoder },
   input: ProfileInput,
   profile: ProfileSettings,
   added: ReadonlySet<string>,
@@ -53,7 +56,7 @@ interface Entry {
   readonly path: InputPath | null;
 }
 
-async function embed(deps: { readonly embedding: EmbeddingProvider }, entries: readonly Entry[]) {
+async function embed(deps: { readonly embedding: TopicEncoder }, entries: readonly Entry[]) {
   const { vectors, code } = await embedLeniently(
     entries.map(({ text }) => text),
     (texts) => deps.embedding.embed(texts),

@@ -16,7 +16,7 @@ import {
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
 import { type ProfileChange, profileChanges } from './changes.js';
-import { embedTopics } from './embed-topics.js';
+import { embedTopics, type TopicEncoder } from './embed-topics.js';
 import { checkNumbers, type ProfileInput, refusedText, withChanges } from './input.js';
 import { hierarchyOf, noSuchOwner, originOf, ownerOf, type ProfileOwnerInput } from './owner.js';
 import { type PlacedEntries, placeEntries } from './place-entries.js';
@@ -44,7 +44,10 @@ export interface ProposalRequest {
   readonly expectedVersion?: number | null;
 }
 
-export type ProposalDeps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId'>;
+export type ProposalDeps = Pick<Services, 'db' | 'embeddingModelId'> & { readonly embedding: TopicEncoder };
+
+/** The changes, or how they follow from what is stored. */
+export type ProposedInput = ProfileInput | ((unit: Unit, profile: ProfileRow) => Promise<ProfileInput>);
 
 /**
  * What a profile would be after changes; nothing is stored. Vectors are computed here, with no transaction open, so
@@ -57,30 +60,68 @@ export async function proposeProfile(
   deps: ProposalDeps,
   actor: TenantActor,
   request: ProposalRequest,
-  inputOf: ProfileInput | ((unit: Unit, profile: ProfileRow) => Promise<ProfileInput>),
+  inputOf: ProposedInput,
 ): Promise<ProfileProposal> {
   const owner = ownerOf(actor, request.owner);
-  const { input, policy, tenant, profile, before, unembedded } = await readInTenant(
-    deps.db,
-    actor.tenant,
-    async (unit) => {
-      const { policy, profiles } = await readTenantProfiles(unit, [owner]);
-      const stored = profiles.find((one) => one.agentId === owner.agentId && one.userId === owner.userId);
-      if (!stored) throw noSuchOwner(owner);
-      const { settings, ...profile } = stored;
-      const tenant = profiles[0]?.settings;
-      if (!settings || !tenant) throw new Error('a salience profile without its settings');
-      if (request.expectedVersion != null && request.expectedVersion !== profile.version) {
-        throw new ConflictError(
-          `the profile is at version ${profile.version}, not ${request.expectedVersion}`,
-          ['expectedVersion'],
-        );
-      }
-      const input = typeof inputOf === 'function' ? await inputOf(unit, profile) : inputOf;
-      const unembedded = await topicsWithoutVector(unit, profile.id, deps.embeddingModelId);
-      return { input, policy: policy as MergePolicy, tenant, profile, before: settings, unembedded };
-    },
+  const stored = await readInTenant(deps.db, actor.tenant, (unit) =>
+    readStored(unit, deps, owner, request, inputOf),
   );
+  return propose(deps, owner, stored);
+}
+
+/**
+ * The same in the caller's transaction, on top of what it sees stored.
+ * @param deps an encoder that answers at once, since locks are held
+ */
+export async function proposeProfileIn(
+  unit: Unit,
+  deps: Omit<ProposalDeps, 'db'>,
+  actor: TenantActor,
+  request: ProposalRequest,
+  inputOf: ProposedInput,
+): Promise<ProfileProposal> {
+  const owner = ownerOf(actor, request.owner);
+  return propose(deps, owner, await readStored(unit, deps, owner, request, inputOf));
+}
+
+/** What a proposal is made from. */
+interface Stored {
+  readonly input: ProfileInput;
+  readonly policy: MergePolicy;
+  readonly tenant: ProfileSettings;
+  readonly profile: ProfileRow;
+  readonly before: ProfileSettings;
+  readonly unembedded: ReadonlySet<string>;
+}
+
+async function readStored(
+  unit: Unit,
+  deps: Pick<ProposalDeps, 'embeddingModelId'>,
+  owner: ProfileOwner,
+  request: ProposalRequest,
+  inputOf: ProposedInput,
+): Promise<Stored> {
+  const { policy, profiles } = await readTenantProfiles(unit, [owner]);
+  const stored = profiles.find((one) => one.agentId === owner.agentId && one.userId === owner.userId);
+  if (!stored) throw noSuchOwner(owner);
+  const { settings, ...profile } = stored;
+  const tenant = profiles[0]?.settings;
+  if (!settings || !tenant) throw new Error('a salience profile without its settings');
+  if (request.expectedVersion != null && request.expectedVersion !== profile.version) {
+    throw new ConflictError(`the profile is at version ${profile.version}, not ${request.expectedVersion}`, [
+      'expectedVersion',
+    ]);
+  }
+  const input = typeof inputOf === 'function' ? await inputOf(unit, profile) : inputOf;
+  const unembedded = await topicsWithoutVector(unit, profile.id, deps.embeddingModelId);
+  return { input, policy: policy as MergePolicy, tenant, profile, before: settings, unembedded };
+}
+
+async function propose(
+  deps: Pick<ProposalDeps, 'embedding'>,
+  owner: ProfileOwner,
+  { input, policy, tenant, profile, before, unembedded }: Stored,
+): Promise<ProfileProposal> {
   checkNumbers(input);
   const refusal = refusedText(input);
   if (refusal) throw new ContentRefusedError(refusal.category, refusal.reason, refusal.path);

@@ -6,12 +6,13 @@ import {
   insertRefusals,
   inTenant,
   type JobRow,
+  lockProfiles,
   type ProfileRow,
   profileSnapshot,
   type Unit,
   writeProfile,
 } from '../db/index.js';
-import { ConflictError, ContentRefusedError, ForbiddenError, NotFoundError } from '../errors.js';
+import { ContentRefusedError, ForbiddenError, NotFoundError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { ProfileSettings } from '../salience/index.js';
 import type { Services } from '../services.js';
@@ -19,7 +20,14 @@ import { audit, changerOf, keepFresh, type RescoreStrategy, type TenantActor } f
 import { changesScores } from './changes.js';
 import { checkNumbers, type ProfileInput, refusedText, UNSET_ALL } from './input.js';
 import { originOf, ownerOf } from './owner.js';
-import { type ProfileProposal, type ProposalRequest, proposeProfile } from './propose.js';
+import {
+  type ProfileProposal,
+  type ProposalRequest,
+  type ProposedInput,
+  proposeProfile,
+  proposeProfileIn,
+} from './propose.js';
+import { RememberedVectors } from './remembered-vectors.js';
 import { fromSnapshot, type ProfileValues, toSnapshot } from './values.js';
 
 interface SaveRequest extends ProposalRequest {
@@ -47,8 +55,11 @@ type Deps = Pick<
   'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'profiles' | 'rescorer'
 >;
 
-/** How often a change is made anew on top of another one that came in between; each time somebody's was saved. */
-const ATTEMPTS = 10;
+/**
+ * How often a change is worked out with nobody waiting for it, and made anew when another one came in between. After that
+ * it is worked out while others wait.
+ */
+const UNLOCKED_ATTEMPTS = 3;
 
 /**
  * Changes a profile (SPEC §5): a field left out stays, null unsets, lists replace. Saving what is already so changes
@@ -89,7 +100,7 @@ export async function restoreSalienceProfile(
   input: RestoreSalienceProfileInput,
 ): Promise<SavedProfile> {
   requireWriter(actor, input);
-  const valuesAt = async (unit: Unit, profile: ProfileRow): Promise<ProfileInput> =>
+  const valuesAt: ProposedInput = async (unit, profile) =>
     inputOf(await valuesOfVersion(unit, profile, input.version));
   return save(deps, actor, input, valuesAt, 'restoreSalienceProfile');
 }
@@ -127,29 +138,81 @@ async function save(
   deps: Deps,
   actor: TenantActor,
   request: SaveRequest,
-  input: ProfileInput | ((unit: Unit, profile: ProfileRow) => Promise<ProfileInput>),
+  input: ProposedInput,
   operation: string,
 ): Promise<SavedProfile> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const proposal = await proposeProfile(deps, actor, request, input);
-    const { profile, before, warnings } = proposal;
-    const isSame = proposal.changes.length === 0;
-    if (isSame && proposal.vectors.size === 0)
-      return { profile: { ...profile, settings: before }, rescoreJob: null, warnings };
-    const isScored = proposal.vectors.size > 0 || changesScores(proposal.changes);
-    const strategy = isScored ? (request.rescore ?? 'BACKGROUND') : 'RECALL_ONLY';
+  const embedding = new RememberedVectors(deps.embedding);
+  const saved = await savedBy(deps, actor, request, input, operation, embedding);
+  if (saved.isWritten) deps.feed.wake(actor.tenant.id);
+  if (saved.answer.rescoreJob) deps.rescorer.wake(actor.tenant);
+  return saved.answer;
+}
+
+/** What is answered, and whether anything was stored. */
+interface Outcome {
+  readonly answer: SavedProfile;
+  readonly isWritten: boolean;
+}
+
+async function savedBy(
+  deps: Deps,
+  actor: TenantActor,
+  request: SaveRequest,
+  input: ProposedInput,
+  operation: string,
+  embedding: RememberedVectors,
+): Promise<Outcome> {
+  const write = (unit: Unit, proposal: ProfileProposal) =>
+    repairOrStore(unit, deps, actor, proposal, request, operation);
+  for (let attempt = 1; ; attempt += 1) {
+    const proposal = await proposeProfile({ ...deps, embedding }, actor, request, input);
+    if (changesNothing(proposal)) return unwritten(proposal);
     try {
-      const saved = await inTenant(deps.db, actor.tenant, (unit) =>
-        (isSame ? repair : store)(unit, deps, actor, proposal, strategy, operation),
-      );
-      deps.feed.wake(actor.tenant.id);
-      if (saved.rescoreJob) deps.rescorer.wake(actor.tenant);
-      return saved;
+      return await inTenant(deps.db, actor.tenant, (unit) => write(unit, proposal));
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
     }
+    if (attempt < UNLOCKED_ATTEMPTS) continue;
+    // Whatever of the change turns out to be new under the lock has its vector by then.
+    await embedding.learn(proposal.values);
+    return inTenant(deps.db, actor.tenant, async (unit) => {
+      await lockProfiles(unit);
+      const last = await proposeProfileIn(
+        unit,
+        { ...deps, embedding: embedding.known },
+        actor,
+        request,
+        input,
+      );
+      return changesNothing(last) ? unwritten(last) : write(unit, last);
+    });
   }
-  throw new ConflictError('the profile was changed by others meanwhile', ['expectedVersion']);
+}
+
+function changesNothing({ changes, vectors }: ProfileProposal): boolean {
+  return changes.length === 0 && vectors.size === 0;
+}
+
+function unwritten({ profile, before, warnings }: ProfileProposal): Outcome {
+  return {
+    answer: { profile: { ...profile, settings: before }, rescoreJob: null, warnings },
+    isWritten: false,
+  };
+}
+
+/** @throws Overtaken, with which the transaction ends, where another change came first */
+async function repairOrStore(
+  unit: Unit,
+  deps: Deps,
+  actor: TenantActor,
+  proposal: ProfileProposal,
+  request: SaveRequest,
+  operation: string,
+): Promise<Outcome> {
+  const isScored = proposal.vectors.size > 0 || changesScores(proposal.changes);
+  const strategy = isScored ? (request.rescore ?? 'BACKGROUND') : 'RECALL_ONLY';
+  const write = proposal.changes.length === 0 ? repair : store;
+  return { answer: await write(unit, deps, actor, proposal, strategy, operation), isWritten: true };
 }
 
 /**

@@ -233,6 +233,45 @@ describe('saving', () => {
     const last = await admin.set(TENANT, {});
     expect(last.salienceProfile).toMatchObject(Object.assign({ version: 6 }, ...changes));
   });
+
+  test('comes through although another one comes first each time, with the vectors of what that took away', async () => {
+    const { admin, tenant } = await setUp();
+    const interests = [{ topic: 'cardiology', level: 'HIGH' }];
+    const { db } = salient.app.services;
+    const readTenant = db.readTenant.bind(db);
+    let others = 0;
+    let isTheOthers = false;
+    const other = async (fields: Record<string, unknown>) => {
+      isTheOthers = true;
+      await admin.saved(TENANT, { alpha: (others++ % 100) / 100, ...fields });
+      isTheOthers = false;
+    };
+    // What is read says what is asked for already; by the time of writing it does no more.
+    const spy = vi.spyOn(db, 'readTenant').mockImplementation(async (id, work) => {
+      if (isTheOthers) return readTenant(id, work);
+      await other({ interests });
+      const read = await readTenant(id, work);
+      await other({ interests: [] });
+      return read;
+    });
+    try {
+      const answer = await admin.set(TENANT, { interests, beta: 0.2 });
+      expect(answer).toMatchObject({ errors: [], warnings: [] });
+      expect(answer.salienceProfile).toMatchObject({ interests, beta: 0.2, version: others + 2 });
+      const stale = await admin.set(TENANT, { beta: 0.3, expectedVersion: 1 });
+      expect(stale.errors).toMatchObject([{ code: 'CONFLICT', path: ['input', 'expectedVersion'] }]);
+    } finally {
+      spy.mockRestore();
+    }
+    expect(others).toBeGreaterThan(2);
+    const { rows } = await client.query(
+      `SELECT t.topic, e.topic_id IS NOT NULL AS embedded FROM profile_topic t
+       LEFT JOIN profile_topic_embedding e ON e.tenant_id = t.tenant_id AND e.topic_id = t.id
+       WHERE t.tenant_id = $1 AND t.removed_at IS NULL`,
+      [uuidOf(tenant.id)],
+    );
+    expect(rows.map(({ embedded }) => embedded)).not.toContain(false);
+  });
 });
 
 describe('what cannot be right is refused with its place, and nothing of it is stored', () => {

@@ -25,6 +25,14 @@ const COLUMNS = {
   updatedAt: true,
 } as const;
 
+/**
+ * Makes all who change a profile or the policy of the tenant wait until the transaction ends, as counting such a change
+ * does: what is read from here on is what a change is made on top of. First of the locks that a change takes.
+ */
+export async function lockProfiles(unit: Unit): Promise<void> {
+  await unit.tx.$executeRaw`SELECT FROM tenant WHERE id = ${unit.tenantId}::uuid FOR NO KEY UPDATE`;
+}
+
 /** Every owner has one profile from its creation on, in which everything is unset. */
 export async function insertEmptyProfile(
   unit: Unit,
