@@ -1,18 +1,29 @@
 import { appendEvents, type FactRecord, factsByIds, inTenant, setPinned } from '../db/index.js';
+import type { RescoringDeps } from '../rescoring/index.js';
 import { currentImportance, type DecayVariant, decay, hoursUnseen } from '../salience/index.js';
 import type { Services } from '../services.js';
 import { audit, changerOf, decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import { eventOf } from './endings.js';
-import { lockTarget } from './target.js';
+import { lockLive, upToDate } from './target.js';
 
-type Deps = Pick<Services, 'db' | 'feed' | 'now'>;
+type Deps = Pick<Services, 'db' | 'feed' | 'now'> & RescoringDeps;
 
-/** Pins a fact: it does not decay and is not forgotten by itself. A flashbulb shows 10 while pinned (SPEC §4.4.6, §6.1). */
+/**
+ * Pins a live fact: it does not decay and is not forgotten by itself. A flashbulb shows 10 while pinned (SPEC §4.4.6,
+ * §6.1). One whose score is out of date is rescored first.
+ * @throws NotFoundError for a fact that the actor may not change; ConflictError for one that is not live: nothing fades
+ * of it that a pin would keep
+ */
 export function pinFact(deps: Deps, actor: TenantActor, id: string): Promise<FactRecord> {
   return setPin(deps, actor, id, true);
 }
 
-/** Unpins a fact: it shows its encoded importance again, decayed by the time since it was last seen. */
+/**
+ * Unpins a live fact: it shows its encoded importance again, decayed by the time since it was last seen. One whose score
+ * is out of date is rescored first.
+ * @throws NotFoundError for a fact that the actor may not change; ConflictError for one that is not live: what it was
+ * when it ended stays readable as it was
+ */
 export function unpinFact(deps: Deps, actor: TenantActor, id: string): Promise<FactRecord> {
   return setPin(deps, actor, id, false);
 }
@@ -20,9 +31,9 @@ export function unpinFact(deps: Deps, actor: TenantActor, id: string): Promise<F
 async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolean): Promise<FactRecord> {
   const now = deps.now();
   const result = await inTenant(deps.db, actor.tenant, async (unit) => {
-    // The input of these two is an id, not a target.
-    const fact = await lockTarget(unit, actor, { id }, now, { path: [] });
-    if (fact.salience.pinned === pinned) return fact;
+    const stored = await lockLive(unit, actor, id, now);
+    if (stored.salience.pinned === pinned) return stored;
+    const fact = await upToDate(unit, deps, actor, stored, now);
     const current = exactImportance(fact, now, decayVariantOf(actor.tenant.settings), pinned);
     await setPinned(unit, fact.id, pinned, current);
     const [after] = await factsByIds(unit, [fact.id]);

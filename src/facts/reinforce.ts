@@ -9,6 +9,7 @@ import {
 } from '../db/index.js';
 import { NotFoundError } from '../errors.js';
 import type { NewEvent } from '../events/index.js';
+import type { RescoringDeps } from '../rescoring/index.js';
 import { currentImportance, reinforce } from '../salience/index.js';
 import type { Services } from '../services.js';
 import {
@@ -21,9 +22,9 @@ import {
   type TenantActor,
 } from '../tenancy/index.js';
 import { eventOf } from './endings.js';
-import { lockTarget, requireLive } from './target.js';
+import { lockLive, upToDate } from './target.js';
 
-type Deps = Pick<Services, 'db' | 'feed' | 'now'>;
+type Deps = Pick<Services, 'db' | 'feed' | 'now'> & RescoringDeps;
 
 export interface ReinforceInput {
   readonly id: string;
@@ -39,7 +40,7 @@ type Reinforced = { factId: string };
  * At once and each time it is asked, for the five minutes keep recalls from counting a conversation twice, and this is
  * somebody's word. A recall within five minutes after it does not reinforce again; it counts as no recall, and is no
  * evidence that the fact is true: when it was last seen stays. A change of importance is told with the cause MANUAL,
- * however small it is.
+ * however small it is. One whose score is out of date is rescored first, as such a recall does, and that is told too.
  * @throws NotFoundError for a fact that the actor may not change; ConflictError for one that is not live
  */
 export async function reinforceFact(
@@ -54,9 +55,7 @@ export async function reinforceFact(
   const result = await retryOnSameKey((again) =>
     inTenant(deps.db, actor.tenant, async (unit) => {
       const reply = await once<Reinforced>(unit, key, now, again, async () => {
-        // The input is an id, not a target.
-        const fact = await lockTarget(unit, actor, { id }, now, { path: [] });
-        requireLive(fact, now, ['id']);
+        const fact = await upToDate(unit, deps, actor, await lockLive(unit, actor, id, now), now);
         const change = reinforced(fact, now);
         await setReinforced(unit, fact.id, change);
         return {

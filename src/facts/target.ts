@@ -17,6 +17,7 @@ import {
   NotFoundError,
 } from '../errors.js';
 import { isUuid } from '../ids.js';
+import { type RescoringDeps, rescoreStale } from '../rescoring/index.js';
 import { mayRead, resolveContext, type TenantActor } from '../tenancy/index.js';
 import type { FactKind } from '../text/index.js';
 
@@ -104,6 +105,35 @@ export async function lockTarget(
   const [fact] = await factsByIds(unit, [found.id]);
   if (!fact) throw new NotFoundError('Fact', pathOf(target, options.path ?? ['target']));
   return fact;
+}
+
+/**
+ * The one live fact that a mutation of its importance is about, by its id as `findFactById` takes it, its scope locked
+ * for writing. The input of such a mutation is the id itself.
+ * @throws what `findTarget` does; ConflictError when the fact is not live
+ */
+export async function lockLive(unit: Unit, actor: TenantActor, id: string, now: Date): Promise<FactRecord> {
+  const fact = await lockTarget(unit, actor, { id }, now, { path: [] });
+  requireLive(fact, now, ['id']);
+  return fact;
+}
+
+/**
+ * The fact with the score that its profile gives it now. A stale one (SPEC §7, LAZY) is rescored in the caller's
+ * transaction, under the lock that it holds on the fact's scope, and the change is told: what the caller then makes of
+ * the fact follows from the new score, and its event begins where that one ended.
+ */
+export async function upToDate(
+  unit: Unit,
+  deps: RescoringDeps,
+  { tenant }: TenantActor,
+  fact: FactRecord,
+  now: Date,
+): Promise<FactRecord> {
+  if (fact.salience.scoredRevision >= tenant.staleBelow) return fact;
+  await rescoreStale(unit, deps, tenant, [fact.id], now);
+  const [rescored] = await factsByIds(unit, [fact.id]);
+  return rescored as FactRecord;
 }
 
 function pathOf(target: FactTarget, parent: InputPath): InputPath {

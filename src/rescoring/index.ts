@@ -11,5 +11,6 @@ export {
   type SalienceProfilePreview,
 } from './preview-profile.js';
 export { cancelRescore, type RescoreRequest, startRescore } from './request.js';
+export type { RescoringDeps } from './rescore-scopes.js';
 export { rescoreStale } from './rescore-stale.js';
 export { FACTS_AT_A_TIME, rescoreStep, type StepOutcome, skipFact } from './rescore-step.js';

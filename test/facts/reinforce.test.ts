@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { numbersOf, setNumbers } from '../learning/support.js';
+import { profileCallers } from '../profiles/support.js';
+import { changes } from '../rescoring/support.js';
 import { type TestApp, type TestTenant, testApp } from '../support/app.js';
 import { accepted, type Caller, callersOf, refused, TestClock, uuidOf } from './support.js';
 import { eventsOf, seeingClient, snapshot } from './tables.js';
@@ -66,6 +68,29 @@ describe('reinforceFact', () => {
     const { seq } = (await eventsOf(owner, tenant)).at(-1)!;
     accepted(await admin.reinforce(fact.id));
     expect(await eventsOf(owner, tenant, seq)).toMatchObject([{ oldValue: fact.importance, newValue: 1.05 }]);
+  });
+
+  test('a fact whose score is out of date is rescored first, and the second event begins where the first ended', async () => {
+    const fact = await admin.fact('Wards report patient safety');
+    const interests = [{ topic: 'patient safety', level: 'CRITICAL' }];
+    await profileCallers(salient, tenant).admin.saved({ tenant: true }, { interests, rescore: 'LAZY' });
+    const { cursor } = await changes(admin);
+    const idempotencyKey = 'once';
+    const after = accepted(await admin.reinforce(fact.id, { idempotencyKey }));
+    expect(after.encodedImportance).toBeGreaterThan(fact.encodedImportance * 1.1);
+    expect(after.importance).toBeCloseTo(after.encodedImportance * 1.05, 9);
+    expect(after.importanceBreakdown.current).toBeCloseTo(after.importance, 9);
+    const told = (await changes(admin, cursor)).changes;
+    expect(told).toMatchObject([
+      { factId: fact.id, cause: 'RESCORE', old: fact.importance },
+      { factId: fact.id, cause: 'MANUAL', old: told[0]?.new, new: after.importance },
+    ]);
+    expect(told[0]?.new).toBeCloseTo(after.encodedImportance, 9);
+    // Neither happens again with the same key, and no second rescoring without it.
+    accepted(await admin.reinforce(fact.id, { idempotencyKey }));
+    accepted(await admin.reinforce(fact.id));
+    const causes = (await changes(admin, cursor)).changes.map(({ cause }) => cause);
+    expect(causes).toEqual(['RESCORE', 'MANUAL', 'MANUAL']);
   });
 
   test('the same key again does nothing and answers with the same fact; for another fact it is refused', async () => {
