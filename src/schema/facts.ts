@@ -145,7 +145,7 @@ builder.node(Fact, {
       type: ImportanceBreakdown,
       description:
         'Why it matters that much. Where what matters has changed and the fact was not rescored yet, the numbers are those that it will get.',
-      resolve: (fact, _args, context) => breakdownOf(context, fact),
+      resolve: (fact, _args, context, { operation }) => breakdownOf(context, fact, operation.operation),
     }),
     pinned: t.boolean({
       description: 'Whether it is kept from fading.',

@@ -13,8 +13,9 @@ export const feedSharing = {
   },
 
   /**
-   * Whom an event looks the same to: the role, the tenant and the agent or user are all that resolvers look at. The
-   * key is not; whether it is still in force is found out for each subscriber before each delivery.
+   * Whom an event looks the same to: the role, and which tenant, agent and user, are all that resolvers look at. What
+   * is set for the tenant they read as of the delivery: subscribers that began at different times know it differently.
+   * The key is not looked at; whether it is still in force is found out for each subscriber before each delivery.
    */
   readerOf({ actor }: GraphQLContext): string | undefined {
     if (!actor?.tenant) return undefined;

@@ -1,6 +1,8 @@
+import type { OperationTypeNode } from 'graphql';
 import {
   type FactRecord,
   type FreshScore,
+  findTenant,
   type MatchedTopicRow,
   matchedTopicsByNumber,
   type SalienceRecord,
@@ -9,7 +11,7 @@ import { decayOf, exactImportance, type PreviewedImportance } from '../facts/ind
 import { maySeeProfileOf } from '../profiles/index.js';
 import { staleScores } from '../rescoring/index.js';
 import type { MatchedTopic as MatchedTopicValue } from '../salience/index.js';
-import { decayVariantOf, mayRead } from '../tenancy/index.js';
+import { decayVariantOf, mayRead, type TenantContext, toTenantContext } from '../tenancy/index.js';
 import { builder } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { ProfileOriginEnum, TopicLevelEnum, TopicListEnum } from './profile-enums.js';
@@ -119,11 +121,19 @@ export const ImportanceBreakdown = builder.objectRef<Breakdown>('ImportanceBreak
   }),
 });
 
-/** The breakdown of a stored fact; of one that is stale, with the numbers that it will get (SPEC §7). */
-export async function breakdownOf(context: GraphQLContext, stored: FactRecord): Promise<Breakdown> {
-  const { tenant } = tenantActorOf(context);
+/**
+ * The breakdown of a stored fact; of one that is stale, with the numbers that it will get (SPEC §7).
+ * @param operation what asks: in a subscription the tenant is as of the delivery (SPEC §11)
+ */
+export async function breakdownOf(
+  context: GraphQLContext,
+  stored: FactRecord,
+  operation: `${OperationTypeNode}`,
+): Promise<Breakdown> {
+  const own = tenantActorOf(context).tenant;
+  const tenant = operation === 'subscription' ? await tenantAtDelivery(context, own) : own;
   const isStale = stored.salience.scoredRevision < tenant.staleBelow;
-  const fresh = isStale ? await freshScoreOf(context, stored.id) : null;
+  const fresh = isStale ? await freshScoreOf(context, tenant, stored.id) : null;
   const fact = fresh ? { ...stored, salience: { ...stored.salience, ...fresh } } : stored;
   const { salience } = fact;
   const now = context.services.now();
@@ -151,9 +161,29 @@ export function previewedBreakdown(
   };
 }
 
-function freshScoreOf(context: GraphQLContext, id: string): Promise<FreshScore | null> {
+/**
+ * The tenant as it is now: who follows events is known by the tenant of the moment that it began, and the settings and
+ * the revision that facts must be of may have changed since. One statement for all events that are resolved together.
+ */
+async function tenantAtDelivery(context: GraphQLContext, known: TenantContext): Promise<TenantContext> {
+  const now = await context.batches.byId<TenantContext>(
+    'tenant-at-delivery',
+    async ([id = known.id]) => {
+      const row = await readTenant(context, ({ tx }) => findTenant(tx, { id }));
+      return new Map(row ? [[row.id, toTenantContext(row)]] : []);
+    },
+    known.id,
+  );
+  // One that was deleted meanwhile: its subscriptions are about to end.
+  return now ?? known;
+}
+
+function freshScoreOf(
+  context: GraphQLContext,
+  tenant: TenantContext,
+  id: string,
+): Promise<FreshScore | null> {
   const { services } = context;
-  const { tenant } = tenantActorOf(context);
   return context.batches.byId<FreshScore>(
     'fresh-score',
     (ids) => readTenant(context, (unit) => staleScores(unit, services, tenant, ids, services.now())),
