@@ -26,7 +26,8 @@ export interface Database extends AsyncDisposable {
    *
    * @param tenantId the tenant's UUID
    * @throws NestedTransactionError inside another transaction
-   * @throws UnavailableError when no connection came free in time, or the server is gone
+   * @throws UnavailableError when no connection came free in time, the server is gone, or it cancelled a statement that
+   *   took too long or waited too long for a lock
    */
   withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -63,6 +64,8 @@ const CLOSE_GRACE_MS = 10_000;
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
 /** too_many_connections, admin_shutdown, crash_shutdown, cannot_connect_now. */
 const UNAVAILABLE_STATES = new Set(['53300', '57P01', '57P02', '57P03']);
+/** query_canceled (a statement took too long, or waited too long for others) and lock_not_available. */
+const TOO_SLOW_STATES = new Set(['57014', '55P03']);
 
 /** A pool with Prisma in front, and what has to be closed after it. */
 export class PooledDatabase implements Database {
@@ -145,8 +148,14 @@ export class PooledDatabase implements Database {
         return await runInScope(scope, () => this.#prisma.$transaction(work));
       } catch (error) {
         if (error instanceof NestedTransactionError) throw error;
-        if (isUnavailable(scope, error)) throw unavailable(error);
-        if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(sqlState(error) ?? '')) throw error;
+        if (isUnavailable(scope, error))
+          throw unavailable('The database is not available at the moment', error);
+        const state = sqlState(error) ?? '';
+        if (TOO_SLOW_STATES.has(state)) {
+          this.pool.log('warn', 'a statement was cancelled, for it took too long', { sqlState: state });
+          throw unavailable('The database took too long to answer: try again', error);
+        }
+        if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(state)) throw error;
         await sleep(Math.random() * RETRY_WAIT_MS * 2 ** retry);
       }
     }
@@ -158,8 +167,8 @@ function isUnavailable(scope: TransactionScope, error: unknown): boolean {
   return !scope.connected || scope.connectionLost || UNAVAILABLE_STATES.has(sqlState(error) ?? '');
 }
 
-function unavailable(cause: unknown): UnavailableError {
-  const error = new UnavailableError('The database is not available at the moment');
+function unavailable(message: string, cause: unknown): UnavailableError {
+  const error = new UnavailableError(message);
   error.cause = cause;
   return error;
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Database,
@@ -38,6 +39,9 @@ function insertAgent(tenantId: string, id = newId()) {
   return (tx: Parameters<Parameters<Database['withTenant']>[1]>[0]) =>
     tx.agent.create({ data: { tenantId, id, name: 'Agent', createdAt: new Date(), updatedAt: new Date() } });
 }
+
+/** Runs what does not belong to the transaction that the calling code is in. */
+const outside = AsyncLocalStorage.snapshot();
 
 async function agentsOf(tenantId: string): Promise<number> {
   return db.withTenant(tenantId, (tx) => tx.agent.count());
@@ -232,6 +236,53 @@ describe('retries', () => {
     await expect(failing).rejects.toSatisfy((error) => sqlState(error) === '23505');
     expect(runs).toBe(1);
   });
+
+  it.each(['57014', '55P03'])(
+    'is for the caller after SQLSTATE %s, who may send the request again',
+    async (state) => {
+      const tenantId = await createTenant();
+      let runs = 0;
+      for (const hides of [false, true]) {
+        const slow = db.withTenant(tenantId, async (tx) => {
+          runs++;
+          await insertAgent(tenantId)(tx);
+          const failing = tx.$executeRawUnsafe(raise(state));
+          await (hides ? failing.catch(() => {}) : failing);
+        });
+        await expect(slow).rejects.toMatchObject({
+          code: 'UNAVAILABLE',
+          retryable: true,
+          message: 'The database took too long to answer: try again',
+        });
+      }
+      expect(runs).toBe(2);
+      expect(await agentsOf(tenantId)).toBe(0);
+    },
+  );
+
+  it.runIf(isPostgres)(
+    'is for the caller where a statement is cancelled while it waits for a lock',
+    async () => {
+      const tenantId = await createTenant();
+      const id = newId();
+      await db.withTenant(tenantId, insertAgent(tenantId, id));
+      const rename = (tx: Parameters<Parameters<Database['withTenant']>[1]>[0]) =>
+        tx.$executeRaw`UPDATE agent SET name = name || '+' WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid`;
+      await db.withTenant(tenantId, async (tx) => {
+        await rename(tx);
+        for (const setting of ['statement_timeout', 'lock_timeout']) {
+          // Outside of this transaction's calls: a second one inside of it would be refused.
+          const waiting = outside(() =>
+            db.withTenant(tenantId, async (other) => {
+              await other.$executeRawUnsafe(`SET LOCAL ${setting} = 50`);
+              await rename(other);
+            }),
+          );
+          await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+        }
+      });
+    },
+  );
 
   it.runIf(isPostgres)('resolves a real deadlock of two transactions', async () => {
     const tenantId = await createTenant();
