@@ -160,8 +160,16 @@ function clean(text: string): string {
   return text.normalize('NFC').trim();
 }
 
-/** Told of the list that is given; where both are, of the second mention. */
+/**
+ * Told of the list that is given; where both are, of the second mention. Lists that are left out are not to blame: what
+ * makes two topics one may have been less strict when they were stored.
+ */
 function refuseRepeats(values: ProfileValues, input: ProfileInput): void {
+  if (input.interests !== undefined || input.disinterests !== undefined) refuseRepeatedTopics(values, input);
+  if (input.persona?.identity != null) refuseRepeatedTerms(values.persona.identity);
+}
+
+function refuseRepeatedTopics(values: ProfileValues, input: ProfileInput): void {
   const seen = new Set<string>();
   const onlyInterestsGiven = input.interests && !input.disinterests;
   const order = onlyInterestsGiven
@@ -177,8 +185,11 @@ function refuseRepeats(values: ProfileValues, input: ProfileInput): void {
       seen.add(key);
     });
   }
+}
+
+function refuseRepeatedTerms(identity: readonly string[]): void {
   const terms = new Set<string>();
-  values.persona.identity.forEach((term, index) => {
+  identity.forEach((term, index) => {
     const key = topicKey(term);
     if (terms.has(key))
       throw new BadInputError('an identity term may stand once', ['persona', 'identity', index]);
