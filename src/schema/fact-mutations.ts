@@ -284,7 +284,7 @@ defineMutation<{ forgottenId: string }, typeof ForgetFactInput.$inferInput>('for
 const FACT_ID = 'The fact: global id, UUID, or at least 8 characters of its shortId.';
 
 defineMutation<{ fact: FactRecord }, { id: string }>('pinFact', {
-  description: 'Keeps a fact from fading and from being forgotten by itself.',
+  description: 'Keeps a live fact from fading and from being forgotten by itself.',
   roles: WRITERS,
   input: builder.inputType('PinFactInput', {
     description: 'Which fact to pin.',
@@ -304,7 +304,7 @@ defineMutation<{ fact: FactRecord }, { id: string }>('pinFact', {
 });
 
 defineMutation<{ fact: FactRecord }, { id: string }>('unpinFact', {
-  description: 'Lets a pinned fact fade again; a flashbulb shows its encoded importance from then on.',
+  description: 'Lets a live, pinned fact fade again; a flashbulb shows its encoded importance from then on.',
   roles: WRITERS,
   input: builder.inputType('UnpinFactInput', {
     description: 'Which fact to unpin.',
