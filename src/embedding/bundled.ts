@@ -3,16 +3,9 @@ import { workerUrl } from '../worker-url.js';
 import { useLiteSimilarity } from './calibration/use-lite.js';
 import type { EncodeReply, EncodeRequest } from './encoder-queue.js';
 import { EmbeddingError } from './errors.js';
-import { LruCache } from './lru-cache.js';
 import type { EmbeddingProvider } from './provider.js';
-import { normaliseText } from './text.js';
+import { QueryCache } from './query-cache.js';
 import { USE_LITE_DIMENSIONS, USE_LITE_MODEL } from './use-lite-model.js';
-
-/** Queries kept: 2 kB of vector each, and the text. */
-const QUERY_CACHE = 2_000;
-
-/** Longer queries are not kept: they hardly ever come twice, and the cache is bounded by number only. */
-const CACHED_QUERY_LENGTH = 1_000;
 
 interface Pending {
   resolve(vectors: Float32Array[][]): void;
@@ -27,7 +20,7 @@ export class BundledEmbeddingProvider implements EmbeddingProvider {
   readonly model = USE_LITE_MODEL;
   readonly dimensions = USE_LITE_DIMENSIONS;
   readonly similarity = useLiteSimilarity;
-  readonly #queries = new LruCache<string, Promise<Float32Array | null>>(QUERY_CACHE);
+  readonly #queries = new QueryCache();
   readonly #pending = new Map<number, Pending>();
   readonly #workerFile: URL;
   #worker: Worker | null = null;
@@ -48,19 +41,11 @@ export class BundledEmbeddingProvider implements EmbeddingProvider {
     return this.#request('windows', texts);
   }
 
-  async embedQuery(text: string): Promise<Float32Array | null> {
-    const key = normaliseText(text);
-    let answer = this.#queries.get(key);
-    if (answer === undefined) {
-      // The promise is cached, so that equal queries at the same time are encoded once.
-      answer = this.#request('query', [key]).then((vectors) => vectors[0]?.[0] ?? null);
-      if (key.length <= CACHED_QUERY_LENGTH) {
-        this.#queries.set(key, answer);
-        answer.catch(() => this.#queries.delete(key));
-      }
-    }
-    const vector = await answer;
-    return vector === null ? null : vector.slice();
+  embedQuery(text: string): Promise<Float32Array | null> {
+    return this.#queries.vectorOf(text, async (query) => {
+      const [windows] = await this.#request('query', [query]);
+      return windows?.[0] ?? null;
+    });
   }
 
   /** Ends the thread; what is pending is rejected. */

@@ -8,9 +8,9 @@ import {
 } from '../openai/index.js';
 import { type Calibration, calibration, type Knot } from './calibration.js';
 import { EmbeddingError } from './errors.js';
-import { LruCache } from './lru-cache.js';
 import { batchesOf, checkedVectors } from './openai-batches.js';
 import type { EmbeddingProvider } from './provider.js';
+import { QueryCache } from './query-cache.js';
 import { normaliseText } from './text.js';
 import { meanDirection } from './vector.js';
 import { cutWindows } from './windows.js';
@@ -29,10 +29,6 @@ export interface OpenAIEmbeddingOptions extends OpenAIEndpoint {
   readonly tools?: RetryTools;
 }
 
-/** Queries kept: some kB of vector each, and the text. */
-const QUERY_CACHE = 2_000;
-/** Longer queries are not kept: they hardly ever come twice, and the cache is bounded by number only. */
-const CACHED_QUERY_LENGTH = 1_000;
 /** Requests under way at a time, beside those of queries: more would only meet the server's limits sooner. */
 const CONCURRENT = 4;
 /** Somebody waits for the answer: a server that asks for more patience has failed for now. In milliseconds. */
@@ -53,7 +49,7 @@ export class OpenAIEmbeddingProvider implements EmbeddingProvider {
   readonly similarity: Calibration;
   readonly #options: OpenAIEmbeddingOptions;
   readonly #client: ReturnType<typeof openaiClient>;
-  readonly #queries = new LruCache<string, Promise<Float32Array | null>>(QUERY_CACHE);
+  readonly #queries = new QueryCache();
   readonly #closed = new AbortController();
   /** One for each request that may begin. */
   readonly #waiting: (() => void)[] = [];
@@ -87,22 +83,10 @@ export class OpenAIEmbeddingProvider implements EmbeddingProvider {
 
   async embedQuery(text: string): Promise<Float32Array | null> {
     this.#assertOpen();
-    const key = normaliseText(text);
-    let answer = this.#queries.get(key);
-    if (answer === undefined) {
-      // The promise is cached, so that equal queries at the same time are encoded once.
-      const windows = cutWindows(key);
-      answer =
-        windows.length === 0
-          ? Promise.resolve(null)
-          : this.#request(windows, QUERY_RETRIES).then((vectors) => meanDirection(vectors));
-      if (key.length <= CACHED_QUERY_LENGTH) {
-        this.#queries.set(key, answer);
-        answer.catch(() => this.#queries.delete(key));
-      }
-    }
-    const vector = await answer;
-    return vector === null ? null : vector.slice();
+    return this.#queries.vectorOf(text, async (query) => {
+      const windows = cutWindows(query);
+      return windows.length === 0 ? null : meanDirection(await this.#request(windows, QUERY_RETRIES));
+    });
   }
 
   /** Ends what is under way; it is rejected. */

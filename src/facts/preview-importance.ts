@@ -1,8 +1,9 @@
 import { contentOf, findScope, lookUpFacts, ownersExist, readInTenant, type Unit } from '../db/index.js';
-import { ContentRefusedError, ForbiddenError, NotFoundError } from '../errors.js';
+import { ContentRefusedError, NotFoundError } from '../errors.js';
+import { effectiveOwnerOf } from '../profiles/index.js';
 import type { ImportanceBreakdownAtEncoding, OfferedHints } from '../salience/index.js';
 import type { Services } from '../services.js';
-import { decayVariantOf, resolveContext, type TenantActor } from '../tenancy/index.js';
+import { decayVariantOf, type TenantActor } from '../tenancy/index.js';
 import type { FactKind } from '../text/index.js';
 import { isRefusal, prepareFacts } from './draft.js';
 import { newFact, renewed } from './fact-rows.js';
@@ -46,9 +47,7 @@ export async function previewImportance(
 ): Promise<PreviewedImportance> {
   const now = deps.now();
   const { tenant } = actor;
-  const owner = resolveContext(actor, input);
-  if (actor.kind === 'USER' && owner.agentId !== null)
-    throw new ForbiddenError("A user sees its own effective profile, without an agent's", ['agentId']);
+  const owner = effectiveOwnerOf(actor, input);
   const draft = {
     ...owner,
     text: input.text,

@@ -1,4 +1,4 @@
-import { ownersExist, readInTenant } from '../db/index.js';
+import { ownersExist, readInTenant, type ScopeOwner } from '../db/index.js';
 import { ForbiddenError, NotFoundError } from '../errors.js';
 import type { Services } from '../services.js';
 import { resolveContext, type TenantActor } from '../tenancy/index.js';
@@ -14,9 +14,7 @@ export async function readEffectiveProfile(
   actor: TenantActor,
   asked: { readonly agentId?: string | null; readonly userId?: string | null },
 ): Promise<ScopeProfile> {
-  const owner = resolveContext(actor, asked);
-  if (actor.kind === 'USER' && owner.agentId !== null)
-    throw new ForbiddenError("A user sees its own effective profile, without an agent's", ['agentId']);
+  const owner = effectiveOwnerOf(actor, asked);
   return readInTenant(deps.db, actor.tenant, async (unit) => {
     const known = await ownersExist(unit, owner);
     if (!known.agent) throw new NotFoundError('Agent', ['agentId']);
@@ -25,4 +23,19 @@ export async function readEffectiveProfile(
     if (!profile) throw new Error('an owner without an effective profile');
     return profile;
   });
+}
+
+/**
+ * Whom an actor may ask for what applies to, or to what: an agent for itself, with any user or none; a user for itself
+ * alone, since an agent's profile is not a user's to see.
+ * @throws ForbiddenError for an owner that is not the caller's to ask for
+ */
+export function effectiveOwnerOf(
+  actor: TenantActor,
+  asked: { readonly agentId?: string | null; readonly userId?: string | null },
+): ScopeOwner {
+  const owner = resolveContext(actor, asked);
+  if (actor.kind === 'USER' && owner.agentId !== null)
+    throw new ForbiddenError("A user sees its own effective profile, without an agent's", ['agentId']);
+  return owner;
 }

@@ -4,7 +4,7 @@
  */
 export { adoptScoring } from './adopt-scoring.js';
 export { changesScores, type ProfileChange, profileChanges } from './changes.js';
-export { readEffectiveProfile } from './effective.js';
+export { effectiveOwnerOf, readEffectiveProfile } from './effective.js';
 export { changesOfVersion } from './history.js';
 export {
   MAX_IDENTITY_TERMS,

@@ -1,7 +1,7 @@
 import { Prisma } from '../generated/client.js';
-import { type RescoreGroup, SAME, selected } from './rescoring.js';
+import { type RescoreGroup, selected } from './rescoring.js';
 import { scoringBatches, unsavedVectors } from './scoring-batches.js';
-import { type ScoringMeans, scoredFacts } from './scoring-sql.js';
+import { renewedSnapshot, SAME, type ScoringMeans, scoredFacts } from './scoring-sql.js';
 import { float } from './sql-literals.js';
 import type { Unit } from './unit.js';
 
@@ -51,6 +51,13 @@ export function largestChanges(changes: readonly PreviewedChange[], first: numbe
   return [...changes].sort((a, b) => size(b) - size(a) || (a.factId < b.factId ? -1 : 1)).slice(0, first);
 }
 
+/** By the columns of `scoredFacts`. */
+const RENEWED = renewedSnapshot({
+  encoded: { before: Prisma.sql`old_encoded`, after: Prisma.sql`encoded` },
+  resistance: { before: Prisma.sql`old_resistance`, after: Prisma.sql`decay_resistance` },
+  current: { before: Prisma.sql`old_current`, after: Prisma.sql`current` },
+});
+
 async function previewBatch(
   unit: Unit,
   means: ScoringMeans,
@@ -61,9 +68,7 @@ async function previewBatch(
     const live = Prisma.sql`${selected(selection)} AND NOT s.retired`;
     return Prisma.sql`
       SELECT fact_id, told, old_current,
-        -- a score that stays keeps its snapshot, as it does when it is stored
-        CASE WHEN abs(encoded - old_encoded) > ${float(SAME)} OR abs(decay_resistance - old_resistance) > ${float(SAME)}
-          THEN current ELSE old_current END AS renewed
+        ${RENEWED} AS renewed
       FROM (${scoredFacts(means, profile, live, named, Prisma.sql`, s.told`)}) AS r`;
   });
   const rows = await unit.tx.$queryRaw<RescorePreview[]>`

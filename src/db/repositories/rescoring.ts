@@ -4,6 +4,8 @@ import type { ScopeOwner } from './scopes.js';
 import { scoringBatches, unsavedVectors } from './scoring-batches.js';
 import {
   matches,
+  renewedSnapshot,
+  SAME,
   type ScoringMeans,
   type ScoringProfile,
   scoredCurrent,
@@ -13,9 +15,6 @@ import {
 import { float, integer } from './sql-literals.js';
 import type { Changer } from './tenants.js';
 import type { Unit } from './unit.js';
-
-/** Two importances that differ by less are the same: sums in another order differ in their last digits. */
-export const SAME = 1e-9;
 
 /** Which facts to rescore: by id, or a stretch of the order by scope and id, in some scopes. */
 export type RescoreSelection =
@@ -121,6 +120,11 @@ function writtenScores(unit: Unit, means: ScoringMeans, groups: readonly Rescore
  */
 function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }: RescoreGroup): Prisma.Sql {
   const fingerprint = Prisma.sql`decode(${profile.fingerprint}::text, 'hex')`;
+  const renewed = renewedSnapshot({
+    encoded: { before: Prisma.sql`s.encoded`, after: Prisma.sql`q.encoded` },
+    resistance: { before: Prisma.sql`s.decay_resistance`, after: Prisma.sql`p.decay_resistance` },
+    current: { before: Prisma.sql`s.current`, after: scoredCurrent(means) },
+  });
   return Prisma.sql`
     UPDATE fact_salience s SET
       (encoded, z, base, topic_boost, valence_factor, self_relevance_factor, decay_resistance,
@@ -129,8 +133,7 @@ function updateOf(unit: Unit, means: ScoringMeans, { profile, selection, named }
           ${matches(profile)}, n.current, CASE WHEN n.current = s.current THEN s.told ELSE n.current END, s.told
         FROM (VALUES (0)) AS one ${scoringSteps(means, profile, named)}
         CROSS JOIN LATERAL (
-          SELECT CASE WHEN abs(q.encoded - s.encoded) > ${float(SAME)} OR abs(p.decay_resistance - s.decay_resistance) > ${float(SAME)}
-            THEN ${scoredCurrent(means)} ELSE s.current END AS current OFFSET 0) n),
+          SELECT ${renewed} AS current OFFSET 0) n),
       fingerprint = ${fingerprint}, scored_revision = ${integer(profile.revision)}
     WHERE s.tenant_id = ${unit.tenantId}::uuid AND ${selected(selection)}
       AND (s.fingerprint IS DISTINCT FROM ${fingerprint} OR s.scored_revision < ${integer(profile.revision)})

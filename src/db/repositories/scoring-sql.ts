@@ -82,11 +82,28 @@ export function scoredFacts(
 ): Prisma.Sql {
   return Prisma.sql`
     SELECT s.fact_id, s.scope_id, s.encoded AS old_encoded, s.current AS old_current,
-      s.decay_resistance AS old_resistance, s.fingerprint AS old_fingerprint, s.scored_revision AS old_revision,
-      a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
+      s.decay_resistance AS old_resistance, a.z, p.base, p.topic_boost, p.valence_factor, p.self_relevance_factor, p.decay_resistance,
       q.encoded, ${matches(profile)}, ${scoredCurrent(means)} AS current ${also}
     FROM fact_salience s ${scoringSteps(means, profile, named)}
     WHERE s.tenant_id = ${means.tenantId}::uuid AND ${where}`;
+}
+
+/** Two importances that differ by less are the same: sums in another order differ in their last digits. */
+export const SAME = 1e-9;
+
+/** The snapshot that a fact has once it is scored anew: a score that stays keeps the one that it had. */
+export function renewedSnapshot(
+  score: {
+    readonly [part in 'encoded' | 'resistance' | 'current']: {
+      readonly before: Prisma.Sql;
+      readonly after: Prisma.Sql;
+    };
+  },
+): Prisma.Sql {
+  const { encoded, resistance, current } = score;
+  return Prisma.sql`CASE WHEN abs(${encoded.after} - ${encoded.before}) > ${float(SAME)}
+      OR abs(${resistance.after} - ${resistance.before}) > ${float(SAME)}
+    THEN ${current.after} ELSE ${current.before} END`;
 }
 
 /** The current importance of `s` by its new score. */

@@ -227,12 +227,12 @@ async function search(
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
     WHERE c.kind = 'MESSAGE'
     ${surroundings ? Prisma.sql`UNION ALL ${contextRows(arms)}` : Prisma.empty}`;
-  const rowsFound: CandidateRow[] = [];
+  const documents: CandidateRow[] = [];
   const scores = new Map<string, ScoreCell>();
   const turns: TurnRow[] = [];
   const weights = new Map<number, number>();
   for (const row of rows) {
-    if (row.source === 'FACT' || row.source === 'MESSAGE') rowsFound.push(toCandidate(row, row.source));
+    if (row.source === 'FACT' || row.source === 'MESSAGE') documents.push(toCandidate(row, row.source));
     else if (row.source === 'SCORE') scores.set(row.id as string, row.held as ScoreCell);
     else if (row.source === 'TURN') turns.push(toTurn(row.id as string, row.held as TurnCell));
     else if (row.source === 'HELD') terms.set(row.id as string, toTerms(row.held as HeldCell));
@@ -240,7 +240,7 @@ async function search(
   }
   const lexical = arms.find((arm) => arm.name === 'LEXICAL');
   const termWeights = lexical ? lexical.terms.map((_, place) => weights.get(place) ?? 0) : [];
-  const candidates = rowsFound.map((one) => {
+  const candidates = documents.map((one) => {
     const [lexical, cosine] = scores.get(one.id) ?? [one.lexical, one.cosine];
     return { ...one, lexical, cosine };
   });
