@@ -17,7 +17,7 @@ import type { RankingOverrides } from './recall/index.js';
 import { rescoreStale } from './rescoring/index.js';
 import { ALGORITHM_VERSION } from './salience/index.js';
 import { createContext, feedSharing, schema } from './schema/index.js';
-import { createServer, type Server } from './server/index.js';
+import { createServer, type Listener, type Server } from './server/index.js';
 import type { Services } from './services.js';
 import { authenticate } from './tenancy/index.js';
 
@@ -28,6 +28,8 @@ export interface App extends AsyncDisposable {
   fetch(request: Request): Promise<Response>;
   /** Starts to accept connections where the configuration says. */
   listen(): Promise<{ url: string; port: number }>;
+  /** Serves what arrives at a port that is open already; its opener closes it, after this. */
+  serveOn(listener: Listener): void;
 }
 
 /** Parts that a caller brings itself; it also closes them. */
@@ -124,6 +126,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       services,
       fetch: (request) => server.fetch(request),
       listen: () => server.listen(config.port, config.host),
+      serveOn: (listener) => server.serveOn(listener),
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {

@@ -1,5 +1,5 @@
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import {
   type DocumentNode,
@@ -17,6 +17,7 @@ import { DocumentCache } from './document-cache.js';
 import { createErrorMask, describe } from './error-mask.js';
 import { answerHealth } from './health.js';
 import { useLimits } from './limits.js';
+import { Listener, refuseUpgrade } from './listener.js';
 import { send, toRequest, urlOf } from './node-http.js';
 import { Outlet, type OutletOptions } from './outlet.js';
 import { useJsonBody } from './request-body.js';
@@ -31,10 +32,6 @@ export const GRAPHQL_PATH = '/graphql';
 
 /** Characters of all cached documents, and of all cached syntax errors. */
 const CACHED_CHARACTERS = 5_000_000;
-/** How long a request may take to arrive, in ms. */
-const REQUEST_TIMEOUT_MS = 60_000;
-/** How long an idle connection is kept, in ms: longer than load balancers do, so that it is they who close. */
-const KEEP_ALIVE_MS = 75_000;
 /** How long closing waits for requests under way: somewhat longer than an append waits for its extraction. In ms. */
 const CLOSE_GRACE_MS = 15_000;
 
@@ -70,7 +67,12 @@ export interface Server {
   fetch(request: Request): Promise<Response>;
   /** Starts to accept connections. @param port 0 picks a free one */
   listen(port: number, host: string): Promise<{ url: string; port: number }>;
-  /** Accepts no more, ends subscriptions with UNAVAILABLE, answers what is under way, then closes all connections. */
+  /** Serves what arrives at a port that is open already, which its opener closes. */
+  serveOn(listener: Listener): void;
+  /**
+   * Refuses what comes anew with UNAVAILABLE, ends subscriptions with the same, answers what is under way, then closes
+   * all sockets, and the port where it opened it. Takes 17 s at most.
+   */
   dispose(): Promise<void>;
 }
 
@@ -159,7 +161,9 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     },
   });
 
-  let http: HttpServer | undefined;
+  let listener: Listener | undefined;
+  /** The same where it was opened here. */
+  let own: Listener | undefined;
   let closing: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();
 
@@ -176,68 +180,52 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     });
   }
 
-  function serveHttp(): HttpServer {
-    const server = createHttpServer(
-      { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-      (incoming, outgoing) => {
-        const work = async () => {
-          try {
-            if (closing) outgoing.setHeader('connection', 'close');
-            const url = urlOf(incoming);
-            const outlet = new Outlet({ unsent: () => outgoing.writableLength, ...options.lag });
-            const response = url
-              ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI), outlet)
-              : new Response(null, { status: 400 });
-            await send(response, incoming, outgoing, outlet);
-          } catch (error) {
-            if (outgoing.destroyed) return;
-            log.error(describe(error), 'request failed');
-            if (!outgoing.headersSent) outgoing.statusCode = 500;
-            outgoing.end();
-          }
-        };
-        const done: Promise<void> = work().finally(() => underWay.delete(done));
-        underWay.add(done);
-      },
-    );
-    server.on('upgrade', (request, socket, head) => {
-      const served = urlOf(request)?.pathname === GRAPHQL_PATH && !closing;
-      if (served) {
-        sockets.upgrade(request, socket, head);
-        return;
+  function request(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const work = async () => {
+      try {
+        const url = urlOf(incoming);
+        const outlet = new Outlet({ unsent: () => outgoing.writableLength, ...options.lag });
+        const response = url
+          ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI), outlet)
+          : new Response(null, { status: 400 });
+        // Also of what was under way when closing began: the next request is for another connection.
+        if (closing) outgoing.setHeader('connection', 'close');
+        await send(response, incoming, outgoing, outlet);
+      } catch (error) {
+        if (outgoing.destroyed) return;
+        log.error(describe(error), 'request failed');
+        if (!outgoing.headersSent) outgoing.statusCode = 500;
+        outgoing.end();
       }
-      // Its errors have no other listener any more, and would end the process.
-      socket.on('error', () => socket.destroy());
-      const status = closing ? '503 Service Unavailable' : '404 Not Found';
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-    });
-    return server;
+    };
+    const done: Promise<void> = work().finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const served = urlOf(request)?.pathname === GRAPHQL_PATH && !closing;
+    if (served) sockets.upgrade(request, socket, head);
+    else refuseUpgrade(socket, closing ? '503 Service Unavailable' : '404 Not Found');
   }
 
   async function close(): Promise<void> {
-    http?.close();
-    http?.closeIdleConnections();
     subscriptions.fail(new UnavailableError('The server is closing: subscribe again, from the last cursor'));
     await Promise.all([within(CLOSE_GRACE_MS, Promise.all(underWay)), sockets.close(CLOSE_GRACE_MS)]);
-    http?.closeAllConnections();
+    listener?.handOver(null);
+    await own?.[Symbol.asyncDispose]();
     await yoga.dispose();
   }
 
   return {
     fetch: (request) => answer(request),
     async listen(port, host) {
-      const server = serveHttp();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve();
-        });
-      });
-      http = server;
-      const address = server.address() as AddressInfo;
-      const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-      return { url: `http://${shown}:${address.port}`, port: address.port };
+      own = await Listener.open(port, host);
+      this.serveOn(own);
+      return { url: own.url, port: own.port };
+    },
+    serveOn(given) {
+      listener = given;
+      given.handOver({ request, upgrade });
     },
     dispose() {
       closing ??= close();

@@ -7,7 +7,7 @@ const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** `salient serve` as a process of its own, which a test may kill. */
 export class ServerProcess implements AsyncDisposable {
-  readonly #gone: Promise<void>;
+  readonly #gone: Promise<Ending>;
 
   private constructor(
     private readonly child: ChildProcess,
@@ -16,19 +16,18 @@ export class ServerProcess implements AsyncDisposable {
     this.#gone = exit(child);
   }
 
+  /** Begins to start one at a free port, and does not wait until it serves. */
+  static async launch(environment: Record<string, string>): Promise<ServerProcess> {
+    const port = await freePort();
+    const child = launch({ ...environment, PORT: String(port) });
+    child.stdout.resume();
+    child.stderr.resume();
+    return new ServerProcess(child, `http://127.0.0.1:${port}`);
+  }
+
   /** @param environment where its data is, and what else is not as usual; its own port unless it names one */
   static async start(environment: Record<string, string>): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [main, 'serve'], {
-      env: {
-        PATH: process.env['PATH'],
-        PORT: '0',
-        SALIENT_ADMIN_KEY: ADMIN_KEY,
-        SALIENT_EMBEDDING: 'fake',
-        SALIENT_LOG_LEVEL: 'warn',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = launch(environment);
     const errors: string[] = [];
     child.stderr.on('data', (data) => errors.push(String(data)));
     const url = await new Promise<string>((resolve, reject) => {
@@ -68,10 +67,20 @@ export class ServerProcess implements AsyncDisposable {
     return data;
   }
 
-  /** Ends it by this signal; resolves when it is gone. */
-  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  /** How it ended, once it has. */
+  get gone(): Promise<Ending> {
+    return this.#gone;
+  }
+
+  /** Sends it a signal, and does not wait for what comes of it. */
+  signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
-    await this.#gone;
+  }
+
+  /** Ends it by this signal; resolves when it is gone. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ending> {
+    this.signal(signal);
+    return this.#gone;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -146,7 +155,25 @@ export async function readLog(server: ServerProcess, key: string, from: string):
   }
 }
 
-function exit(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => child.once('exit', () => resolve()));
+/** The exit code of a process, or the signal that ended it. */
+export type Ending = number | NodeJS.Signals;
+
+function exit(child: ChildProcess): Promise<Ending> {
+  const ended = child.exitCode ?? child.signalCode;
+  if (ended !== null) return Promise.resolve(ended);
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve((code ?? signal) as Ending)));
+}
+
+function launch(environment: Record<string, string>) {
+  return spawn(process.execPath, [main, 'serve'], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      SALIENT_ADMIN_KEY: ADMIN_KEY,
+      SALIENT_EMBEDDING: 'fake',
+      SALIENT_LOG_LEVEL: 'warn',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }

@@ -1,8 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { Listener } from '../../src/server/index.js';
 import { Probe, sse } from './support.js';
 
+/** The status by which the wish for a WebSocket is refused. */
+function lateSocket(url: string): Promise<number | undefined> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  return new Promise((resolve, reject) => {
+    socket.once('unexpected-response', (request, { statusCode }) => {
+      request.destroy();
+      resolve(statusCode);
+    });
+    socket.once('error', reject);
+    socket.once('open', () => reject(new Error('the socket was opened')));
+  });
+}
+
 describe('closing a server', () => {
-  it('answers what is under way, over HTTP and WebSocket, and accepts nothing more', async () => {
+  it('answers what is under way, over HTTP and WebSocket, and refuses what comes anew', async () => {
     const probe = new Probe();
     const overHttp = probe.post({ query: '{ waits }' });
     const waiting = () => probe.contexts;
@@ -17,12 +32,47 @@ describe('closing a server', () => {
     const url = await probe.url();
 
     const closed = probe.server.dispose();
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'closing' }]);
+    const late = await probe.post({ query: '{ waits }' });
+    expect(late.status).toBe(503);
+    expect(late.headers.get('connection')).toBe('close');
+    expect(late.headers.get('retry-after')).toBe('1');
+    expect(await late.json()).toMatchObject({
+      errors: [{ extensions: { code: 'UNAVAILABLE', retryable: true } }],
+    });
+    await expect(lateSocket(url)).resolves.toBe(503);
+    expect(probe.contexts).toBe(2);
     releaseHttp();
     releaseSocket();
     expect(await (await overHttp).json()).toEqual({ data: { waits: true } });
     expect(await overSocket).toEqual({ data: { waits: true } });
     await closed;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it('that serves on a port of somebody else leaves it open: it tells that the process lives and serves nothing', async () => {
+    await using listener = await Listener.open(0, '127.0.0.1');
+    const ask = async (path: string) => {
+      const response = await fetch(`${listener.url}${path}`);
+      return [response.status, await response.json()];
+    };
+    const refused = (why: string) => [503, { errors: [{ message: expect.stringContaining(why) }] }];
+    expect(await ask('/healthz')).toEqual([200, { status: 'ok' }]);
+    expect(await ask('/readyz')).toEqual([503, { status: 'starting' }]);
+    expect(await ask('/graphql?query={waits}')).toMatchObject(refused('starting'));
+    expect(await lateSocket(listener.url)).toBe(503);
+
+    const probe = new Probe();
+    probe.server.serveOn(listener);
+    expect(await ask('/readyz')).toEqual([200, { status: 'ready' }]);
+    await probe.server.dispose();
+
+    expect(await ask('/healthz')).toEqual([200, { status: 'ok' }]);
+    expect(await ask('/readyz')).toEqual([503, { status: 'closing' }]);
+    expect(await ask('/graphql?query={waits}')).toMatchObject(refused('closing'));
+    expect(await lateSocket(listener.url)).toBe(503);
   });
 
   it('ends subscriptions with an error that says what to do', async () => {
