@@ -102,7 +102,7 @@ async function write({ db, now }, { tenant }, agentId, withEvent) {
     await insertAudit(unit, { ...entry, targetIds: [agentId] }, at);
     if (!withEvent) return;
     const event = { type: 'FACT_REAFFIRMED', agentId, userId: null, subjectId: newId() };
-    await appendEvents(unit, [event], actor, at);
+    appendEvents(unit, [event], actor, at);
   });
 }
 

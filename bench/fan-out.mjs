@@ -191,7 +191,7 @@ async function round({ services, admin, clients, agents, facts, count, perSecond
 /** The small transaction that tells of a few facts. */
 async function write({ db, now }, { tenant }, events) {
   const actor = { kind: 'TENANT_ADMIN', id: null };
-  await inTenant(db, tenant, (unit) => appendEvents(unit, events, actor, now()));
+  await inTenant(db, tenant, async (unit) => appendEvents(unit, events, actor, now()));
 }
 
 /** As many bytes as Salient sends for such an event. */

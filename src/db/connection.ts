@@ -42,6 +42,7 @@ export function createPool(options: PoolOptions): pg.Pool {
 }
 
 type Query = string | { readonly text: string };
+type Send = (query: Query) => Promise<pg.QueryResult>;
 
 /**
  * A connection that makes Prisma's transactions tenant transactions: BEGIN also sets the role and the tenant, in one
@@ -55,7 +56,7 @@ class TenantClient extends pg.Client {
 
   constructor(config: pg.ClientConfig, onStatement: StatementListener) {
     super(config);
-    const send = super.query.bind(this) as (query: Query) => Promise<pg.QueryResult>;
+    const send = super.query.bind(this) as Send;
     const run = (query: Query): Promise<pg.QueryResult> => {
       const result = this.#tail.then(() => this.#run(query, send, onStatement));
       this.#tail = result.catch(() => {});
@@ -64,16 +65,13 @@ class TenantClient extends pg.Client {
     this.query = run as unknown as pg.Client['query'];
   }
 
-  async #run(
-    query: Query,
-    send: (query: Query) => Promise<pg.QueryResult>,
-    onStatement: StatementListener,
-  ): Promise<pg.QueryResult> {
+  async #run(query: Query, send: Send, onStatement: StatementListener): Promise<pg.QueryResult> {
     const sql = typeof query === 'string' ? query : query.text;
     if (sql === 'BEGIN') this.#scope = requireScope();
     const scope = this.#scope ?? requireScope();
     scope.connected = true;
     if (sql === 'COMMIT' || sql === 'ROLLBACK') this.#scope = undefined;
+    if (sql === 'COMMIT' && scope.closing.length > 0) return this.#close(scope, send, onStatement);
     const message = sql === 'BEGIN' ? scope.begin() : query;
     onStatement(typeof message === 'string' ? message : sql);
     try {
@@ -82,11 +80,36 @@ class TenantClient extends pg.Client {
       if (sql.startsWith('ROLLBACK TO SAVEPOINT')) scope.failure = undefined;
       return result;
     } catch (error) {
-      scope.failure ??= error;
-      // All that the server itself reports is of this class.
-      if (!(error instanceof pg.DatabaseError || error instanceof TransactionAbortedError))
-        scope.connectionLost = true;
-      throw error;
+      throw noted(scope, error);
     }
   }
+
+  /** The transaction's closing statements and its COMMIT, as one message: one that fails leaves the COMMIT undone. */
+  async #close(scope: TransactionScope, send: Send, onStatement: StatementListener): Promise<pg.QueryResult> {
+    const { failure } = scope;
+    const statements = [...scope.closing.map(({ sql }) => sql), 'COMMIT'];
+    for (const sql of statements) onStatement(sql);
+    let results: pg.QueryResult[];
+    try {
+      results = (await send(statements.join('; '))) as unknown as pg.QueryResult[];
+    } catch (error) {
+      const known = noted(scope, error);
+      // The transaction is still open, and Prisma believes that its end was sent.
+      if (!scope.connectionLost) await send('ROLLBACK').catch((lost) => noted(scope, lost));
+      throw failure === undefined ? known : new TransactionAbortedError(failure);
+    }
+    const committed = results.at(-1) as pg.QueryResult;
+    if (committed.command !== 'COMMIT') throw noted(scope, new TransactionAbortedError(scope.failure));
+    for (const [place, { saved }] of scope.closing.entries()) saved(results[place]?.rows ?? []);
+    return committed;
+  }
+}
+
+/** Remembers what failed first. */
+function noted(scope: TransactionScope, error: unknown): unknown {
+  scope.failure ??= error;
+  // All that the server itself reports is of this class.
+  if (!(error instanceof pg.DatabaseError || error instanceof TransactionAbortedError))
+    scope.connectionLost = true;
+  return error;
 }

@@ -5,6 +5,7 @@ import { createPool, type PoolOptions } from './connection.js';
 import { DatabaseClosedError, NestedTransactionError, sqlState } from './errors.js';
 import { type Prisma, PrismaClient } from './generated/client.js';
 import { createNotifications, type NotificationOptions, type Notifications } from './notifications.js';
+import type { AppendedEvents } from './repositories/event-log.js';
 import { runInScope, TransactionScope } from './transaction-scope.js';
 
 /** What repositories get: Prisma's client bound to one open transaction. */
@@ -43,6 +44,11 @@ export interface Database extends AsyncDisposable {
   /** Observes every statement sent, those of transaction control included. Returns the way to stop. */
   onStatement(listener: (event: StatementEvent) => void): () => void;
   /**
+   * Observes the events that this process's transactions append, after each commit and before its `withTenant` resolves.
+   * Returns the way to stop.
+   */
+  onAppended(listener: (appended: AppendedEvents) => void): () => void;
+  /**
    * The way in which processes on this database tell each other of news; the caller closes it. It connects when it is
    * used. Undefined for the embedded database, which has one process.
    */
@@ -72,6 +78,7 @@ export class PooledDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #prisma: PrismaClient;
   readonly #listeners = new Set<(event: StatementEvent) => void>();
+  readonly #appendListeners = new Set<(appended: AppendedEvents) => void>();
   readonly #running = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -103,6 +110,11 @@ export class PooledDatabase implements Database {
   onStatement(listener: (event: StatementEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  onAppended(listener: (appended: AppendedEvents) => void): () => void {
+    this.#appendListeners.add(listener);
+    return () => this.#appendListeners.delete(listener);
   }
 
   openNotifications(options: NotificationOptions): Notifications | undefined {
@@ -145,7 +157,11 @@ export class PooledDatabase implements Database {
       // One of its own for each attempt: it remembers what failed.
       const scope = open();
       try {
-        return await runInScope(scope, () => this.#prisma.$transaction(work));
+        const result = await runInScope(scope, () => this.#prisma.$transaction(work));
+        for (const appended of scope.appended) {
+          for (const listener of this.#appendListeners) listener(appended);
+        }
+        return result;
       } catch (error) {
         if (error instanceof NestedTransactionError) throw error;
         if (isUnavailable(scope, error))

@@ -1,11 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isUuid } from '../ids.js';
 import { DatabaseError, NestedTransactionError } from './errors.js';
+import type { AppendedEvents } from './repositories/event-log.js';
 
 /** No statement of a request or a job's step takes longer; PostgreSQL cancels it (SQLSTATE 57014). */
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** A transaction whose process hangs between two statements loses its connection, and so its locks. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+
+/** A statement that goes with the COMMIT, as text without parameters, and who hears what it returned. */
+export interface ClosingStatement {
+  readonly sql: string;
+  /** Called once everything is saved. */
+  readonly saved: (rows: readonly Record<string, unknown>[]) => void;
+}
 
 /** The two roles that statements run as; the migrations make them and grant them their tables. */
 export type DatabaseRole = 'salient_app' | 'salient_platform';
@@ -23,6 +31,13 @@ export class TransactionScope {
   connectionLost = false;
   /** False from the end on, so that work started inside and still running may open transactions of its own. */
   active = true;
+  /**
+   * What is sent in one message with the COMMIT, in this order. Nobody waits between the two, so a lock that such a
+   * statement takes is held for the commit alone, and it costs no trip to the server.
+   */
+  readonly closing: ClosingStatement[] = [];
+  /** The events that were saved by it; empty before its end. */
+  readonly appended: AppendedEvents[] = [];
 
   private constructor(
     readonly role: DatabaseRole,

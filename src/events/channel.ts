@@ -1,4 +1,4 @@
-import type { EventPage, EventRecord } from '../db/index.js';
+import type { AppendedEvents, EventPage, EventRecord } from '../db/index.js';
 import { CursorExpiredError, type SalientError, UnauthenticatedError } from '../errors.js';
 import type { Place } from './cursor.js';
 import { FanOut, type Seat } from './fan-out.js';
@@ -66,6 +66,19 @@ export class TenantChannel {
       this.#reading = undefined;
     });
     return this.#reading;
+  }
+
+  /**
+   * A commit of this process added to the stream. What comes right behind all that was read needs no read; anything else
+   * is a hint.
+   */
+  saved(known: AppendedEvents['known']): void {
+    if (!known || known.epoch !== this.epoch || known.events[0]?.seq !== this.#end + 1n) {
+      this.hint();
+      return;
+    }
+    this.writes++;
+    this.#add(known.events, known.events.at(-1)?.seq ?? this.#end);
   }
 
   /** There may be news. */
@@ -156,7 +169,7 @@ export class TenantChannel {
       return;
     }
     const { epoch, head, floor } = page.stream;
-    if (epoch !== this.epoch || head < this.#end) {
+    if (epoch !== this.epoch || head < page.after) {
       this.fail(new CursorExpiredError());
       return;
     }
@@ -168,10 +181,20 @@ export class TenantChannel {
       this.fanOut.wakeAll();
       return;
     }
-    this.#events.push(...page.events);
-    this.#end = page.through;
-    if (this.#events.length > WINDOW) this.#events = this.#events.slice(-WINDOW);
     if (page.through < head) this.#stale = true;
-    for (const event of page.events) this.fanOut.publish(event);
+    // What was committed here while the read was under way is known already.
+    if (page.through > this.#end)
+      this.#add(
+        page.events.filter(({ seq }) => seq > this.#end),
+        page.through,
+      );
+  }
+
+  /** @param events all that follow the window up to `through`, without a gap */
+  #add(events: readonly EventRecord[], through: bigint): void {
+    this.#events.push(...events);
+    this.#end = through;
+    if (this.#events.length > WINDOW) this.#events = this.#events.slice(-WINDOW);
+    for (const event of events) this.fanOut.publish(event);
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type AppendedEvents,
   type EventPage,
   type EventSelection,
   inTenant,
@@ -29,8 +30,9 @@ export interface FollowOptions {
 /** What a process tells its subscribers (SPEC §11). */
 export interface EventFeed extends AsyncDisposable {
   /**
-   * A writer's hint after its commit: this tenant has news. Everything is correct without it, and within the poll
-   * interval; with it events arrive at once. Only what {@link news} says depends on it.
+   * A writer's hint after its commit: this tenant's memory changed. Events need none: those of this process are known by
+   * their commit ({@link Database.onAppended}), and other processes are told then. Only what {@link news} says depends on
+   * it, for changes that are not told as events.
    * @param removed whether the write removed content for good: whoever is about to be shown it must not be any more
    */
   wake(tenantId: string, write?: { readonly removed: boolean }): void;
@@ -120,6 +122,7 @@ class TenantFeeds implements EventFeed {
   readonly #standing: Standing;
   readonly #wakeUps: WakeUps;
   readonly #looks = { polls: 0, found: 0 };
+  #deaf: () => void = () => {};
   #pollTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -134,6 +137,7 @@ class TenantFeeds implements EventFeed {
       onGap: () => this.#pollNow(),
       timings: options.notifications,
     });
+    if (options.hints) this.#deaf = deps.db.onAppended((appended) => this.#appended(appended));
   }
 
   wake(tenantId: string, { removed } = { removed: false }): void {
@@ -141,7 +145,6 @@ class TenantFeeds implements EventFeed {
     // Not left to the hints, which may be off.
     if (channel) channel.writes++;
     if (channel && removed) channel.removals++;
-    this.#wakeUps.tell(tenantId);
   }
 
   news(tenantId: string): StreamNews | undefined {
@@ -200,6 +203,16 @@ class TenantFeeds implements EventFeed {
     // Who waits is told now, who asks later is told then; only statements under way have to end.
     await Promise.all([...this.#open].map((entries) => entries.settled()));
     await this.#wakeUps[Symbol.asyncDispose]();
+    this.#deaf();
+  }
+
+  /** Those who follow in this process see it before the writer's own call resolves. */
+  #appended({ tenantId, known }: AppendedEvents): void {
+    const channel = this.#channels.get(tenantId);
+    // Before anything of the event is delivered: what was made ready from before it must not be.
+    if (channel && known?.events.some(({ type }) => type === 'FACT_FORGOTTEN')) channel.removals++;
+    channel?.saved(known);
+    this.#wakeUps.tell(tenantId);
   }
 
   #read(actor: TenantActor, after: bigint, selection: EventSelection): Promise<EventPage | null> {

@@ -5,7 +5,7 @@ const DEBOUNCE_MS = 20;
 
 /** What was told and heard since the start, to see whether hints do their part. */
 export interface WakeUpCounts {
-  /** Hints from writers in this process. */
+  /** Writes in this process. */
   readonly own: number;
   /** Tenants of which other processes were told; many writes of a tenant within 20 ms count once. */
   readonly told: number;
@@ -70,11 +70,10 @@ export class WakeUps implements AsyncDisposable {
     this.#notifications?.listen();
   }
 
-  /** A writer's hint, after its commit. */
+  /** Other processes are told that this one wrote, after its commit. */
   tell(tenantId: string): void {
     if (!this.options.enabled || this.#closed) return;
     this.#counts.own++;
-    this.options.onNews(tenantId);
     if (!this.#notifications) return;
     this.#untold.add(tenantId);
     if (!this.#sending) this.#timer ??= setTimeout(() => this.#flush(), DEBOUNCE_MS).unref();

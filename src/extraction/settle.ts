@@ -131,7 +131,7 @@ async function finish(
   const { ends, minedSeq, window, failed, retryAt } = plan;
   await finishRuns(unit, claim, { runs: ends, minedSeq, window, failed, retryAt, at });
   const told = (type: NewEvent['type'], id: string): NewEvent => ({ type, agentId, userId, subjectId: id });
-  await appendEvents(
+  appendEvents(
     unit,
     [
       ...events,

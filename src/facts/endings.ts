@@ -75,7 +75,7 @@ export async function replaceFact(deps: Deps, actor: TenantActor, input: Replace
       }
       const [fact] = await factsByIds(unit, [outcome.factId]);
       await audit(unit, actor, 'replaceFact', [old.id, outcome.factId], now);
-      await appendEvents(unit, result.events, changerOf(actor), now);
+      appendEvents(unit, result.events, changerOf(actor), now);
       return fact as FactRecord;
     }),
   );
@@ -116,7 +116,7 @@ export async function retireFact(deps: Deps, actor: TenantActor, input: RetireIn
     if (ids.length === 0) throw new ConflictError('the fact is retired already', ['target']);
     const [after] = await factsByIds(unit, [fact.id]);
     await audit(unit, actor, 'retireFact', [fact.id], now);
-    await appendEvents(unit, [eventOf('FACT_RETIRED', fact, fact.id)], changerOf(actor), now);
+    appendEvents(unit, [eventOf('FACT_RETIRED', fact, fact.id)], changerOf(actor), now);
     return after as FactRecord;
   });
   deps.feed.wake(actor.tenant.id);
@@ -140,7 +140,7 @@ export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetIn
     const fact = await lockTarget(unit, actor, input.target, now, { withSources });
     await forgetFactRows(unit, fact, withSources, now);
     await audit(unit, actor, 'forgetFact', [fact.id], now);
-    await appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
+    appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
     return fact.id;
   });
   deps.feed.wake(actor.tenant.id, { removed: true });

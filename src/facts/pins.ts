@@ -47,7 +47,7 @@ async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolea
         newValue: current,
       });
     }
-    await appendEvents(unit, events, changerOf(actor), now);
+    appendEvents(unit, events, changerOf(actor), now);
     return after as FactRecord;
   });
   deps.feed.wake(actor.tenant.id);

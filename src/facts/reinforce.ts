@@ -62,7 +62,7 @@ export async function reinforceFact(
           reply: { factId: fact.id },
           finish: async () => {
             await audit(unit, actor, 'reinforceFact', [fact.id], now);
-            await appendEvents(unit, eventsOf(fact, change), changerOf(actor), now);
+            appendEvents(unit, eventsOf(fact, change), changerOf(actor), now);
           },
         };
       });

@@ -88,7 +88,7 @@ export async function remember(
           reply,
           finish: async () => {
             await audit(unit, actor, 'remember', [outcome.factId], now);
-            await appendEvents(unit, result.events, changerOf(actor), now);
+            appendEvents(unit, result.events, changerOf(actor), now);
           },
         };
       });

@@ -190,7 +190,7 @@ class Runner implements RescoreRunner {
         now(),
       );
       const event = { type: 'RESCORE_FINISHED', agentId: null, userId: null, subjectId: jobId } as const;
-      if (isEnded) await appendEvents(unit, [event], SYSTEM_ACTOR, now());
+      if (isEnded) appendEvents(unit, [event], SYSTEM_ACTOR, now());
       return isEnded;
     });
     if (ended) feed.wake(tenant.id);

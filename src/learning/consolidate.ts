@@ -74,7 +74,7 @@ export async function consolidateStep(
       ? []
       : [{ type: 'CONSOLIDATION_FINISHED', agentId: null, userId: null, subjectId: jobId }];
     const events = [...piece.events, ...finished];
-    await appendEvents(unit, events, SYSTEM_ACTOR, now);
+    appendEvents(unit, events, SYSTEM_ACTOR, now);
     return {
       outcome: piece.next ? ('MORE' as const) : ('DONE' as const),
       told: piece.rescored > 0 || events.length > 0,

@@ -75,7 +75,7 @@ export async function writeBatch(
     const changes = await reinforceFacts(unit, factIds, at, reinforcementOf(tenant));
     await strengthenTies(unit, pairs, at, TIE_RULES);
     const events = eventsOf(changes, 'RECALL');
-    await appendEvents(unit, events, actor, at);
+    appendEvents(unit, events, actor, at);
     return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 };
   });
   if (told) deps.feed.wake(tenant.id);

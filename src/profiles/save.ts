@@ -276,12 +276,7 @@ async function store(
   if (version === null) throw new Overtaken();
   await audit(unit, actor, operation, [profile.id], at);
   const rescoreJob = strategy === 'BACKGROUND' ? await enqueueRescore(unit, newId(), target, at) : null;
-  await appendEvents(
-    unit,
-    [{ type: 'PROFILE_CHANGED', ...owner, subjectId: profile.id }],
-    changerOf(actor),
-    at,
-  );
+  appendEvents(unit, [{ type: 'PROFILE_CHANGED', ...owner, subjectId: profile.id }], changerOf(actor), at);
   return {
     profile: { ...profile, version, updatedAt: at, settings: after },
     rescoreJob,

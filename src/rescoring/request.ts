@@ -58,7 +58,7 @@ export async function cancelRescore(deps: Deps, actor: TenantActor, id: string):
     if (!cancelled) throw new ConflictError(`the job is over already: ${row.status}`, ['id']);
     await audit(unit, actor, 'cancelRescore', [id], at);
     const finished = { type: 'RESCORE_FINISHED', agentId: null, userId: null, subjectId: id };
-    await appendEvents(unit, [finished], changerOf(actor), at);
+    appendEvents(unit, [finished], changerOf(actor), at);
     return row;
   });
   deps.feed.wake(actor.tenant.id);

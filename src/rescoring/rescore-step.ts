@@ -95,7 +95,7 @@ async function step(
     else await finishRescore(unit, jobId, next, now);
     const type = next.position ? 'RESCORE_PROGRESS' : 'RESCORE_FINISHED';
     const event: NewEvent = { type, agentId: null, userId: null, subjectId: jobId };
-    await appendEvents(unit, [event], SYSTEM_ACTOR, now);
+    appendEvents(unit, [event], SYSTEM_ACTOR, now);
     return next.position ? 'MORE' : 'DONE';
   });
   if (outcome !== 'LOST') deps.feed.wake(tenant.id);

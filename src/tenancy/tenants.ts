@@ -176,7 +176,7 @@ async function change(
     if (strategy !== 'RECALL_ONLY') await markTenantStale(unit, revision);
     const rescoreJob = strategy === 'BACKGROUND' ? await enqueueRescore(unit, newId(), null, now) : null;
     const event = { type: 'POLICY_CHANGED', agentId: null, userId: null, subjectId: stored.id } as const;
-    await appendEvents(unit, [event], changerOf(actor), now);
+    appendEvents(unit, [event], changerOf(actor), now);
     return { tenant: changed, rescoreJob };
   });
   deps.feed.wake(result.tenant.id);

@@ -143,7 +143,7 @@ test('the events are the last statement of a remember', async () => {
   const stop = salient.app.services.db.onStatement(({ sql }) => statements.push(sql));
   await admin.remember({ text: 'The garage is in Faro', idempotencyKey: 'k2' });
   stop();
-  const events = statements.findLastIndex((sql) => /INSERT INTO event\b/i.test(sql));
+  const events = statements.findLastIndex((sql) => /append_events\(/i.test(sql));
   expect(events).toBeGreaterThan(0);
   expect(statements[events + 1]).toMatch(/^COMMIT/i);
 });

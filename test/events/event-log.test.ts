@@ -197,7 +197,7 @@ describe('a filter', () => {
       [learned, { kind: 'SYSTEM', id: null }],
     ] as const) {
       const event = { type: 'FACT_REMEMBERED', agentId: null, userId: null, subjectId };
-      await inTenant(db, own.tenant, (unit) => appendEvents(unit, [event], actor, now()));
+      await inTenant(db, own.tenant, async (unit) => appendEvents(unit, [event], actor, now()));
     }
     const seen = async (excludeActor: boolean | null) => {
       const selection = await selectEvents({ db }, own.agent, { excludeActor });
@@ -252,7 +252,7 @@ describe('a filter', () => {
       const rows = fc
         .sample(event, 60)
         .map((each) => ({ ...each, subjectId: newId(), factId: each.factId ?? undefined }));
-      await inTenant(db, own.tenant, (unit) => appendEvents(unit, rows, actor, now()));
+      await inTenant(db, own.tenant, async (unit) => appendEvents(unit, rows, actor, now()));
       await inTenant(db, own.tenant, (unit) =>
         appendBatch(unit, {
           agentId: agents[index % agents.length] ?? null,

@@ -1,6 +1,6 @@
 // A process of its own that writes events and follows them, as test/events/event-process.ts asks it to.
 import { PooledDatabase } from '../../dist/db/database.js';
-import { appendEvents, inTenant } from '../../dist/db/index.js';
+import { appendEvents, inTenant, noteAppended } from '../../dist/db/index.js';
 import { silentLog } from '../../dist/db/log.js';
 import { createEventFeed, decodeCursor } from '../../dist/events/index.js';
 import { createLogger } from '../../dist/log.js';
@@ -24,7 +24,8 @@ const subjectOf = (writer, number) =>
 const between = (low, high) => low + Math.floor(Math.random() * (high - low + 1));
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function appendBatch({ tx, tenantId }, subjects) {
+async function appendBatch(unit, subjects) {
+  const { tx, tenantId } = unit;
   const values = subjects.map(() => 1);
   await tx.$executeRaw`
     WITH stream AS (
@@ -36,6 +37,7 @@ async function appendBatch({ tx, tenantId }, subjects) {
     SELECT ${tenantId}::uuid, s.head - ${subjects.length}::int8 + 1, s.head, 'IMPORTANCE_CHANGED', 'RESCORE', 'SYSTEM',
            ${now()}::timestamptz, ${subjects}::uuid[], ${values}::float8[], ${values}::float8[]
     FROM stream s`;
+  noteAppended(unit);
 }
 
 /** One transaction: rows, a batch or both, at its own pace; some are rolled back. Returns whether it was committed. */
@@ -49,8 +51,8 @@ async function transaction(tenant, rows, batch, rollback) {
         userId: null,
         subjectId,
       }));
-      await appendEvents(unit, events, SYSTEM, now());
       if (batch.length > 0) await appendBatch(unit, batch);
+      appendEvents(unit, events, SYSTEM, now());
       if (Math.random() < 0.2) await pause(between(0, 3));
       if (rollback) throw new RolledBack();
     });
@@ -73,12 +75,12 @@ const commands = {
     for (let n = 0; n < transactions; n++) {
       const from = number;
       const kind = Math.random();
-      const rows = kind < 0.75 ? take(between(1, 40)) : [];
+      // Rows go with the commit, so a batch comes before them.
       const batch = kind > 0.65 ? take(between(20, 200)) : [];
+      const rows = kind < 0.75 ? take(between(1, 40)) : [];
       if (!(await transaction(tenant, rows, batch, Math.random() < 0.15))) continue;
       committed.push([from, number - 1]);
       process.send({ committed: [writer, from, number - 1] });
-      feed.wake(tenant.id);
     }
     return committed;
   },
@@ -108,10 +110,6 @@ const commands = {
 
   async counts() {
     return feed.wakeUps();
-  },
-
-  async wake({ tenant }) {
-    feed.wake(tenant.id);
   },
 };
 

@@ -12,7 +12,7 @@ import {
 import { newId } from '../../src/ids.js';
 import { revokeApiKey, type TenantActor } from '../../src/tenancy/index.js';
 import { countStatements, testDatabase } from '../support/database.js';
-import { Fixture, feedOf, now, subjectsOf, take } from './support.js';
+import { Fixture, feedOf, now, otherProcess, subjectsOf, take } from './support.js';
 
 let db: Database;
 let fixture: Fixture;
@@ -56,7 +56,6 @@ describe('a feed', () => {
     const kept = await take(entries, 3);
     const next = take(entries, 2);
     await fixture.append(...rows(later));
-    feed.wake(fixture.tenant.id);
     expect(subjectsOf([...kept, ...(await next)])).toEqual([...before, ...later]);
     await entries.return(undefined);
   });
@@ -109,7 +108,6 @@ describe('a feed', () => {
     const selection = await selectEvents({ db }, fixture.admin, { types: ['FLASHBULB'] });
     const entries = await feed.follow(fixture.admin, { after: 'earliest', selection });
     await fixture.append(...rows(ids(3)));
-    feed.wake(fixture.tenant.id);
     const head = (await readEventLog({ db }, fixture.admin, { selection })).feedCursor;
     let checkpoint = (await take(entries, 1))[0];
     while (checkpoint?.cursor !== head) checkpoint = (await take(entries, 1))[0];
@@ -158,8 +156,6 @@ describe('a feed', () => {
     const pending = followed.map((entries) => take(entries, 1));
     await one.append({ subjectId: ofOne, agentId: one.agentId, userId: one.userId });
     await two.append({ subjectId: ofTwo, agentId: two.agentId, userId: two.userId });
-    feed.wake(one.tenant.id);
-    feed.wake(two.tenant.id);
     const first = (await Promise.all(pending)).map(subjectsOf);
     expect(first).toEqual([[ofOne], [ofOne], [ofOne], [ofTwo], [ofTwo], [ofTwo]]);
     await Promise.all(followed.map((entries) => entries.return(undefined)));
@@ -178,7 +174,6 @@ describe('a feed', () => {
       Array.from({ length: writers }, async () => {
         for (let n = 0; n < perWriter; n++) {
           await fixture.append({});
-          feed.wake(fixture.tenant.id);
           if (n % 10 === 5) joiners.push(follow(feed, fixture.admin).then((entries) => take(entries, total)));
         }
       }),
@@ -202,7 +197,6 @@ describe('a feed', () => {
     const slowTaken: FeedEntry[] = [];
     for (let n = 0; n < subjects.length; n += 650) {
       await fixture.append(...rows(subjects.slice(n, n + 650)));
-      feed.wake(fixture.tenant.id);
       taken.push(...(await take(fast, 650)));
       slowTaken.push(...(await take(slow, 1)));
     }
@@ -212,22 +206,36 @@ describe('a feed', () => {
     // Live again.
     const [last] = ids(1);
     await fixture.append({ subjectId: last as string });
-    feed.wake(fixture.tenant.id);
     expect(subjectsOf(await take(slow, 1))).toEqual([last]);
   });
 
-  it('reads once for all who follow a tenant, and nothing while there is no news', async () => {
+  it('needs no read for what its own process commits', async () => {
     fixture = await Fixture.make(db);
     await using feed = feedOf(db, { standingMs: 60_000 });
     const followers = await Promise.all(Array.from({ length: 20 }, () => follow(feed, fixture.admin)));
     // All are live and know that they may be.
     await fixture.append({});
-    feed.wake(fixture.tenant.id);
+    await Promise.all(followers.map((entries) => take(entries, 1)));
+    const subjectIds = [newId(), newId(), newId()];
+    const statements = await countStatements(db, async () => {
+      for (const subjectId of subjectIds) await fixture.append({ subjectId });
+      const got = await Promise.all(followers.map((entries) => take(entries, 3)));
+      for (const each of got) expect(subjectsOf(each)).toEqual(subjectIds);
+    });
+    expect(statements.filter((sql) => /\bevent_batch\b/.test(sql))).toEqual([]);
+    await Promise.all(followers.map((entries) => entries.return(undefined)));
+  });
+
+  it('reads once for all who follow a tenant what another process committed, and nothing while there is no news', async () => {
+    fixture = await Fixture.make(db);
+    await using feed = feedOf(otherProcess(db), { standingMs: 60_000, pollMs: 50 });
+    const followers = await Promise.all(Array.from({ length: 20 }, () => follow(feed, fixture.admin)));
+    // All are live and know that they may be.
+    await fixture.append({});
     await Promise.all(followers.map((entries) => take(entries, 1)));
     const pending = Promise.all(followers.map((entries) => take(entries, 1)));
-    await fixture.append({});
     const statements = await countStatements(db, async () => {
-      feed.wake(fixture.tenant.id);
+      await fixture.append({});
       await pending;
     });
     // Looks at the heads of streams, which a timer and a new connection bring about, are not reads of the log.
@@ -268,7 +276,6 @@ describe('a feed', () => {
     const failure = failureOf(entries.next());
     await revokeApiKey({ db, now }, fixture.admin, fixture.agent.keyId as string);
     await fixture.append({ agentId: fixture.agentId, userId: fixture.userId });
-    feed.wake(fixture.tenant.id);
     expect(await failure).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect((await entries.next()).done).toBe(true);
     expect(await take(bystander, 1)).toHaveLength(1);

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { appendEvents, type Database, type EventRow, inTenant, type Unit } from '../../src/db/index.js';
+import {
+  appendEvents,
+  type Database,
+  type EventRow,
+  inTenant,
+  noteAppended,
+  type Unit,
+} from '../../src/db/index.js';
 import {
   createEventFeed,
   type EventFeed,
@@ -38,6 +45,39 @@ const platform: Actor = {
   agentId: null,
   userId: null,
 };
+
+/**
+ * The database as another process has it: it hears of the events that are appended through itself alone.
+ * @param openNotifications its way to other processes; that of `db` when left out
+ */
+export function otherProcess(
+  db: Database,
+  openNotifications: Database['openNotifications'] = (options) => db.openNotifications(options),
+): Database {
+  const listeners = new Set<Parameters<Database['onAppended']>[0]>();
+  return {
+    kind: db.kind,
+    async withTenant(id, work) {
+      const stop = db.onAppended((appended) => {
+        if (appended.tenantId === id) for (const listener of listeners) listener(appended);
+      });
+      try {
+        return await db.withTenant(id, work);
+      } finally {
+        stop();
+      }
+    },
+    readTenant: (id, work) => db.readTenant(id, work),
+    withPlatform: (work) => db.withPlatform(work),
+    onStatement: (listener) => db.onStatement(listener),
+    onAppended(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    openNotifications,
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
 
 /** A tenant with an agent, a user, a key for each and ways to write events. */
 export class Fixture {
@@ -81,7 +121,12 @@ export class Fixture {
     return this.user.userId as string;
   }
 
-  /** Appends events in one transaction, without a hint to any feed. */
+  /** The same tenant as another process writes to it. */
+  in(db: Database): Fixture {
+    return new Fixture(db, this.tenant, this.admin, this.agent, this.user);
+  }
+
+  /** Appends events in one transaction. */
   async append(...events: Partial<EventRow>[]): Promise<void> {
     await inTenant(this.db, this.tenant, async (unit) => {
       const rows = events.map((event) => ({
@@ -91,14 +136,14 @@ export class Fixture {
         subjectId: newId(),
         ...event,
       }));
-      await appendEvents(unit, rows, { kind: 'TENANT_ADMIN', id: this.admin.id }, now());
+      appendEvents(unit, rows, { kind: 'TENANT_ADMIN', id: this.admin.id }, now());
     });
   }
 }
 
 /** Appends changes of importance as a rescoring does: many events of one scope in one row. */
 export async function appendBatch(
-  { tx, tenantId }: Unit,
+  unit: Unit,
   batch: {
     readonly agentId: string | null;
     readonly userId: string | null;
@@ -106,6 +151,7 @@ export async function appendBatch(
     readonly changes: readonly { factId: string; oldValue: number; newValue: number }[];
   },
 ): Promise<void> {
+  const { tx, tenantId } = unit;
   const { agentId, userId, actor, changes } = batch;
   await tx.$executeRaw`
     WITH stream AS (
@@ -119,6 +165,7 @@ export async function appendBatch(
            ${changes.map(({ factId }) => factId)}::uuid[], ${changes.map(({ oldValue }) => oldValue)}::float8[],
            ${changes.map(({ newValue }) => newValue)}::float8[]
     FROM stream s`;
+  noteAppended(unit);
 }
 
 /** Opens a feed that the test closes with `await using`. */

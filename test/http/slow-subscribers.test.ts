@@ -50,7 +50,7 @@ beforeAll(async () => {
       SELECT id FROM fact WHERE tenant_id = ${unit.tenantId}::uuid`;
     const event = { type: 'FACT_REAFFIRMED', agentId: null, userId: null };
     const id = fact?.id as string;
-    await appendEvents(
+    appendEvents(
       unit,
       Array.from({ length: EVENTS }, () => ({ ...event, subjectId: id, factId: id })),
       { kind: 'TENANT_ADMIN', id: null },

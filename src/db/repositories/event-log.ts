@@ -28,6 +28,17 @@ export interface EventRecord {
   readonly occurredAt: Date;
 }
 
+/** What a commit of this process added to a tenant's stream. */
+export interface AppendedEvents {
+  readonly tenantId: string;
+  /** Undefined: they were written where they were computed, and are to be read from the log. */
+  readonly known?: {
+    readonly epoch: number;
+    /** At least one; their numbers follow each other, up to the stream's head as of the commit. */
+    readonly events: readonly EventRecord[];
+  };
+}
+
 /** Which events a reader wants and may see. What is left out does not restrict; all given must hold. */
 export interface EventSelection {
   readonly types?: readonly string[];

@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/client.js';
+import { noteAppended } from './events.js';
 import { beyond, type FactPlace } from './rescore-stretch.js';
 import type { ScopeOwner } from './scopes.js';
 import { scoringBatches, unsavedVectors } from './scoring-batches.js';
@@ -59,7 +60,7 @@ interface ScopeChanges {
  * nobody. What is scored by its profile already has that outcome and is not
  * touched, so twice is as good as once.
  *
- * Appends events, hence the last of its transaction but for more of them. One statement; where there are too many
+ * Appends events, so nothing but short statements may follow it: they hold up the tenant's writers. One statement; where there are too many
  * profiles and topics for one, the row of the tenant's stream is locked by the last of them alone.
  */
 export async function rescoreFacts(
@@ -73,6 +74,7 @@ export async function rescoreFacts(
     const rows = await unit.tx.$queryRaw<Rescored[]>`
       WITH ${writtenScores(unit, means, groups)}, ${appended(unit, means, actor)}
       SELECT ${selectedCount(unit, groups)} AS processed, (SELECT coalesce(max(upto), 0)::int FROM told) AS changed`;
+    if (rows[0]!.changed > 0) noteAppended(unit);
     return rows[0]!;
   }
   let processed = 0;
@@ -95,6 +97,7 @@ export async function rescoreFacts(
         "scopeId" int, "factIds" uuid[], "oldValues" float8[], "newValues" float8[])
     ), ${appended(unit, means, actor)}
     SELECT max(upto)::int AS changed FROM told`;
+  noteAppended(unit);
   return { processed, changed: rows[0]!.changed };
 }
 
