@@ -1,4 +1,4 @@
-import type { FactEntities, NewFact, Retirement, SalienceValues, ScopeOwner } from '../db/index.js';
+import type { FactEntities, NewFact, Retirement, ScopeOwner } from '../db/index.js';
 import type { ImportanceCause, NewEvent } from '../events/index.js';
 import type { DecayVariant } from '../salience/index.js';
 import type { DraftRefusal } from './draft.js';
@@ -10,11 +10,15 @@ export type WriteOutcome =
   | { readonly outcome: 'ADDED' | 'REAFFIRMED'; readonly factId: string }
   | { readonly outcome: 'REFUSED'; readonly refusal: DraftRefusal };
 
+/** What a later statement of the same write that says the same changes of a fact. */
+type Counted = 'salience' | 'reaffirmations';
+type NewFactDraft = { -readonly [K in keyof NewFact]: NewFact[K] };
+
 /** What a write stores and tells. */
 export interface Collected {
   readonly outcomes: WriteOutcome[];
-  readonly added: (Omit<NewFact, 'salience'> & { salience: SalienceValues })[];
-  readonly reaffirmed: { readonly factId: string; salience: SalienceValues }[];
+  readonly added: (Omit<NewFact, Counted> & Pick<NewFactDraft, Counted>)[];
+  readonly reaffirmed: ({ readonly factId: string } & Pick<NewFactDraft, Counted>)[];
   readonly sources: { factId: string; messageId: string }[];
   readonly graph: FactEntities[];
   readonly retirements: Retirement[];
@@ -78,7 +82,7 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, by: Collect
     case 'REAFFIRM': {
       const salience = renewed(fact, decision.scored, by.profileOf(fact), by.variant, now);
       const { factId } = decision;
-      all.reaffirmed.push({ factId, salience });
+      all.reaffirmed.push({ factId, salience, reaffirmations: 1 });
       all.events.push({ type: 'FACT_REAFFIRMED', ...owner, subjectId: factId, factId });
       const before = fact.duplicate?.told;
       if (before !== salience.current)
@@ -107,12 +111,13 @@ function apply(all: Collected, fact: PlacedFact, decision: Decision, by: Collect
   }
 }
 
-/** The same write says it again: it was seen when that was said, if that was later. */
+/** The same write says it again: that counts, and it was seen when that was said, if that was later. */
 function seenAgain(all: Collected, factId: string, saidAt: Date): void {
   for (const entry of [
     ...all.added.filter((fact) => fact.id === factId),
     ...all.reaffirmed.filter((fact) => fact.factId === factId),
   ]) {
+    entry.reaffirmations += 1;
     if (entry.salience.lastSeenAt < saidAt) entry.salience = { ...entry.salience, lastSeenAt: saidAt };
   }
 }

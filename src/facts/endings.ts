@@ -138,7 +138,7 @@ export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetIn
   const id = await inTenant(deps.db, actor.tenant, async (unit) => {
     const withSources = input.sources === 'REDACT';
     const fact = await lockTarget(unit, actor, input.target, now, { withSources });
-    await forgetFactRows(unit, fact, withSources, now);
+    await forgetFactRows(unit, [fact], withSources, now);
     await audit(unit, actor, 'forgetFact', [fact.id], now);
     appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
     return fact.id;

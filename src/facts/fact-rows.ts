@@ -1,6 +1,7 @@
 import type { NewFact, SalienceValues, ScopeChange } from '../db/index.js';
 import { newId, shortIdOf } from '../ids.js';
 import type { ScopeProfile } from '../profiles/index.js';
+import { standingOf } from '../quality/index.js';
 import {
   currentImportance,
   type DecayVariant,
@@ -59,6 +60,8 @@ export function newFact(fact: PlacedFact, scored: ScoredCandidate, by: ScoredBy,
     validTo: draft.validTo ?? null,
     recordedAt: now,
     embedding: prepared.embedding,
+    conclusion: standingOf({ ...draft, text: prepared.text }),
+    reaffirmations: 0,
     salience: valuesOf(scored, by, { current, pinned, lastSeenAt: draft.saidAt }),
   };
 }

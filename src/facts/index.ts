@@ -1,3 +1,4 @@
+export { UnreadableItem } from './batch-items.js';
 export type { WriteOutcome } from './collect.js';
 export {
   type DraftRefusal,
@@ -18,6 +19,7 @@ export {
   replaceFact,
   retireFact,
 } from './endings.js';
+export { type ForgetManyInput, type ForgottenItem, forgetMany } from './forget-many.js';
 export { type MemoryContext, readMemoryContext } from './memory-context.js';
 export { decayOf, exactImportance, pinFact, unpinFact } from './pins.js';
 export {
@@ -27,5 +29,7 @@ export {
 } from './preview-importance.js';
 export { type ReinforceInput, reinforceFact } from './reinforce.js';
 export { type RememberInput, remember } from './remember.js';
+export { type RememberedItem, type RememberManyInput, rememberMany } from './remember-many.js';
+export type { Statement } from './statement.js';
 export { type FactTarget, findFactById } from './target.js';
 export { type WriteResult, writeFacts } from './write-facts.js';

@@ -58,6 +58,7 @@ export interface Plan {
 }
 
 const HOUR_MS = 3_600_000;
+const NO_SAMPLES: ScopeFigures['baseline'] = { n: 0, mean: 0, m2: 0 };
 
 /**
  * Decides what a write does, statement by statement in the order given, each seeing the ones before it: repeat,
@@ -75,7 +76,7 @@ export function planWrite(
   userProfileLimit: number,
 ): Plan {
   const decisions: (Decision | null)[] = facts.map(() => null);
-  const candidates = new Map<number, { place: number; candidate: SequenceCandidate }[]>();
+  const candidates: { place: number; scopeId: number; candidate: SequenceCandidate }[] = [];
   const accepted = new AcceptedFacts();
   const replaced = new Set<string>();
   const profileCharacters = new Map(
@@ -106,36 +107,31 @@ export function planWrite(
       : { observation: observe(fact, accepted, similarity) };
     accepted.add(fact, place);
     if (fact.replaced) replaced.add(fact.replaced.id);
-    const inScope = candidates.get(scopeId) ?? [];
-    inScope.push({ place, candidate: { ...candidate, profile: profileOf(fact), hints: prepared.hints } });
-    candidates.set(scopeId, inScope);
+    candidates.push({
+      place,
+      scopeId,
+      candidate: { ...candidate, profile: profileOf(fact), hints: prepared.hints },
+    });
     if (duplicate) return;
     if (prepared.draft.kind === 'USER_PROFILE') {
       profileCharacters.set(scopeId, (profileCharacters.get(scopeId) ?? 0) + prepared.characters);
     }
   });
 
+  const starts = new Map(figures.scopes.map(({ scopeId, baseline }) => [scopeId, baseline]));
   const baselines = new Map<number, ScopeFigures['baseline']>();
   let tenant = figures.tenantBaseline;
-  for (const [scopeId, ofScope] of candidates) {
-    const start = figures.scopes.find((scope) => scope.scopeId === scopeId)?.baseline ?? {
-      n: 0,
-      mean: 0,
-      m2: 0,
-    };
-    const result = scoreSequence(
-      { scope: start, tenant },
-      ofScope.map((one) => one.candidate),
-    );
+  // In the order given, whatever the scopes: a sample of one counts for the tenant's baseline before the next is scored.
+  for (const { place, scopeId, candidate } of candidates) {
+    const scope = baselines.get(scopeId) ?? starts.get(scopeId) ?? NO_SAMPLES;
+    const result = scoreSequence({ scope, tenant }, [candidate]);
     tenant = result.baselines.tenant;
-    if (result.baselines.scope.n > start.n) baselines.set(scopeId, result.baselines.scope);
-    ofScope.forEach(({ place }, index) => {
-      const scored = result.scored[index] as ScoredCandidate;
-      const duplicate = facts[place]?.duplicate;
-      decisions[place] = duplicate
-        ? { outcome: 'REAFFIRM', factId: duplicate.id, scored }
-        : { outcome: 'ADD', scored };
-    });
+    if (result.baselines.scope.n > scope.n) baselines.set(scopeId, result.baselines.scope);
+    const scored = result.scored[0] as ScoredCandidate;
+    const duplicate = facts[place]?.duplicate;
+    decisions[place] = duplicate
+      ? { outcome: 'REAFFIRM', factId: duplicate.id, scored }
+      : { outcome: 'ADD', scored };
   }
   return { decisions: decisions as Decision[], baselines };
 }

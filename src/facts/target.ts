@@ -39,6 +39,11 @@ export type FactTarget =
 /** Shortest prefix of a shortId that may name a fact (SPEC §1). */
 const MIN_PREFIX = 8;
 
+/** Whether a text may be the beginning of a shortId; in lower case. */
+export function isShortIdPrefix(id: string): boolean {
+  return id.length >= MIN_PREFIX && /^[0-9a-f]{1,12}$/.test(id);
+}
+
 /**
  * The fact with this id: a UUID, or an unambiguous prefix of at least 8 characters of its shortId. Blank matches
  * nothing; a fact that the actor may not see answers like a missing one.
@@ -56,7 +61,7 @@ export async function findFactById(
     const [fact] = await factsByIds(unit, [id]);
     return fact && mayRead(actor, fact) ? fact : null;
   }
-  if (id.length < MIN_PREFIX || !/^[0-9a-f]{1,12}$/.test(id)) return null;
+  if (!isShortIdPrefix(id)) return null;
   const candidates = await factsByIds(unit, await factIdsByShortId(unit, id));
   const visible = candidates.filter((fact) => mayRead(actor, fact));
   if (visible.length > 1)
@@ -136,7 +141,8 @@ export async function upToDate(
   return rescored as FactRecord;
 }
 
-function pathOf(target: FactTarget, parent: InputPath): InputPath {
+/** Where in the input a target says which fact. @param parent path of the target */
+export function pathOf(target: FactTarget, parent: InputPath): InputPath {
   return 'id' in target ? [...parent, 'id'] : [...parent, 'match', 'text'];
 }
 
@@ -151,7 +157,7 @@ export function requireLive(fact: FactRecord, now: Date, path: InputPath = ['tar
 }
 
 /** Whether an actor may change a fact: a user its own only, the others what they may read. */
-function mayWrite(actor: TenantActor, fact: FactRecord): boolean {
+export function mayWrite(actor: TenantActor, fact: FactRecord): boolean {
   return actor.kind !== 'USER' || fact.userId === actor.userId;
 }
 

@@ -21,6 +21,7 @@ import {
   type Unit,
 } from '../db/index.js';
 import type { NewEvent } from '../events/index.js';
+import { judgeOlderFacts } from '../quality/index.js';
 import { rescoreStale } from '../rescoring/index.js';
 import { IMPORTANCE_EVENT_DELTA } from '../salience/index.js';
 import type { Services } from '../services.js';
@@ -109,6 +110,7 @@ async function doFacts(
     return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [], rescored: 0 };
   }
   await lockScopesOfFacts(unit, stretch.factIds);
+  await judgeOlderFacts(unit, stretch.factIds);
   const rescored = await rescoreStale(
     unit,
     deps,

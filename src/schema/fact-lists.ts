@@ -17,7 +17,7 @@ import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { FactKind, SortDirection } from './enums.js';
 import { Fact, placeOf } from './facts.js';
 import { idOf, optionalIdOf, parseGlobalId } from './global-id.js';
-import { connectionOf, type PageArguments, pageOf } from './page.js';
+import { connectionOf, type Page, type PageArguments, pageOf } from './page.js';
 
 const FactStatusFilter = builder.enumType('FactStatusFilter', {
   description: 'Which facts a list shows.',
@@ -87,13 +87,34 @@ const MAX_FILTER_TEXT = 500;
 export async function factsPage(context: GraphQLContext, args: Arguments) {
   const page = pageOf(args, 2);
   const filter = toFilter(context, args.filter ?? {});
+  return rowsOf(context, page, filter, {
+    orderBy: args.orderBy?.field ?? 'IMPORTANCE',
+    descending: (args.orderBy?.direction ?? 'DESC') === 'DESC',
+  });
+}
+
+/** A page of the facts that a filter lets through, in one order. */
+export async function pageOfFacts(
+  context: GraphQLContext,
+  args: PageArguments,
+  filter: FactListFilter,
+  order: Pick<FactPage, 'orderBy' | 'descending'>,
+) {
+  return rowsOf(context, pageOf(args, 2), filter, order);
+}
+
+async function rowsOf(
+  context: GraphQLContext,
+  page: Page,
+  filter: FactListFilter,
+  by: Pick<FactPage, 'orderBy' | 'descending'>,
+) {
   const order: FactPage = {
     limit: page.limit,
     after: placeOf(page.after, 'after'),
     before: placeOf(page.before, 'before'),
     backward: page.backward,
-    orderBy: args.orderBy?.field ?? 'IMPORTANCE',
-    descending: (args.orderBy?.direction ?? 'DESC') === 'DESC',
+    ...by,
   };
   const rows = await readTenant(context, async (unit) => {
     await checkOwners(unit, filter);

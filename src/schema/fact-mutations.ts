@@ -8,9 +8,10 @@ import {
   remember,
   replaceFact,
   retireFact,
+  type Statement,
   unpinFact,
 } from '../facts/index.js';
-import { builder, WRITERS } from './builder.js';
+import { builder, type SchemaTypes, WRITERS } from './builder.js';
 import { tenantActorOf } from './context.js';
 import { FactKind } from './enums.js';
 import { factIdOf } from './fact-lists.js';
@@ -31,9 +32,14 @@ export const ImportanceHintsInput = builder.inputType('ImportanceHintsInput', {
   }),
 });
 
-const RememberInput = builder.inputType('RememberInput', {
-  description: 'A statement to keep.',
-  fields: (t) => ({
+type InputFields = PothosSchemaTypes.InputFieldBuilder<
+  PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>,
+  'InputObject'
+>;
+
+/** The fields of a statement. */
+export function statementFields(t: InputFields) {
+  return {
     text: t.string({
       required: true,
       description: 'One declarative statement; at most 4,000 characters unless the tenant sets otherwise.',
@@ -60,6 +66,13 @@ const RememberInput = builder.inputType('RememberInput', {
       type: 'JSON',
       description: "The host application's own data; at most 4,000 characters and 16 levels deep.",
     }),
+  };
+}
+
+const RememberInput = builder.inputType('RememberInput', {
+  description: 'A statement to keep.',
+  fields: (t) => ({
+    ...statementFields(t),
     idempotencyKey: t.string({
       description:
         'The same key with the same request again does nothing and answers the same; at most 200 characters.',
@@ -68,6 +81,21 @@ const RememberInput = builder.inputType('RememberInput', {
 });
 
 const MAX_METADATA_DEPTH = 16;
+
+/** A statement as services take it. @throws BadInputError, NotFoundError for ids that are none */
+export function statementOf(input: Omit<typeof RememberInput.$inferInput, 'idempotencyKey'>): Statement {
+  checkJson(input.metadata, MAX_METADATA_DEPTH, ['metadata']);
+  checkJson(input.hints, 1, ['hints']);
+  return {
+    ...input,
+    agentId: optionalIdOf('Agent', input.agentId, ['agentId']),
+    userId: optionalIdOf('User', input.userId, ['userId']),
+    sessionId: optionalIdOf('Session', input.sessionId, ['sessionId']),
+    sourceMessageIds: input.sourceMessageIds?.map((id, index) =>
+      idOf('Message', id, ['sourceMessageIds', index]),
+    ),
+  };
+}
 
 defineMutation<{ fact: FactRecord; reaffirmed: boolean }, typeof RememberInput.$inferInput>('remember', {
   description:
@@ -87,19 +115,8 @@ defineMutation<{ fact: FactRecord; reaffirmed: boolean }, typeof RememberInput.$
       resolve: (payload) => payload.reaffirmed ?? null,
     }),
   }),
-  resolve: (input, context) => {
-    checkJson(input.metadata, MAX_METADATA_DEPTH, ['metadata']);
-    checkJson(input.hints, 1, ['hints']);
-    return remember(context.services, tenantActorOf(context), {
-      ...input,
-      agentId: optionalIdOf('Agent', input.agentId, ['agentId']),
-      userId: optionalIdOf('User', input.userId, ['userId']),
-      sessionId: optionalIdOf('Session', input.sessionId, ['sessionId']),
-      sourceMessageIds: input.sourceMessageIds?.map((id, index) =>
-        idOf('Message', id, ['sourceMessageIds', index]),
-      ),
-    });
-  },
+  resolve: ({ idempotencyKey, ...input }, context) =>
+    remember(context.services, tenantActorOf(context), { ...statementOf(input), idempotencyKey }),
 });
 
 const FactMatch = builder.inputType('FactMatch', {
@@ -119,7 +136,7 @@ const FactMatch = builder.inputType('FactMatch', {
   }),
 });
 
-const FactTargetInput = builder.inputType('FactTarget', {
+export const FactTargetInput = builder.inputType('FactTarget', {
   description: 'Which fact.',
   isOneOf: true,
   fields: (t) => ({
@@ -130,17 +147,23 @@ const FactTargetInput = builder.inputType('FactTarget', {
   }),
 });
 
-/** The target as services take it. */
-function targetOf(given: typeof FactTargetInput.$inferInput): FactTarget {
-  if (given.id != null) return { id: requireFactId(given.id, ['target', 'id']) };
-  if (!given.match) throw new BadInputError('target must have id or match', ['target']);
+/**
+ * The target as services take it.
+ * @param parent path of the input that holds the target
+ */
+export function targetOf(
+  given: typeof FactTargetInput.$inferInput,
+  parent: readonly string[] = ['target'],
+): FactTarget {
+  if (given.id != null) return { id: requireFactId(given.id, [...parent, 'id']) };
+  if (!given.match) throw new BadInputError('target must have id or match', parent);
   const { kind, text, agentId, userId } = given.match;
   return {
     match: {
       kind,
       text,
-      agentId: optionalIdOf('Agent', agentId, ['target', 'match', 'agentId']),
-      userId: optionalIdOf('User', userId, ['target', 'match', 'userId']),
+      agentId: optionalIdOf('Agent', agentId, [...parent, 'match', 'agentId']),
+      userId: optionalIdOf('User', userId, [...parent, 'match', 'userId']),
     },
   };
 }
@@ -236,7 +259,7 @@ defineMutation<{ fact: FactRecord }, typeof RetireFactInput.$inferInput>('retire
   }),
 });
 
-const SourceTreatment = builder.enumType('SourceTreatment', {
+export const SourceTreatment = builder.enumType('SourceTreatment', {
   description: 'What becomes of the messages that a forgotten fact was learned from.',
   values: {
     REDACT: { description: 'Their content is removed. The default.' },

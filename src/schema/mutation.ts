@@ -1,5 +1,5 @@
 import type { FieldMap, InputRef } from '@pothos/core';
-import { BudgetExceededError, ContentRefusedError, SalientError } from '../errors.js';
+import { BudgetExceededError, ContentRefusedError, type InputPath, SalientError } from '../errors.js';
 import type { ActorKind } from '../tenancy/index.js';
 import { builder, type SchemaTypes } from './builder.js';
 import type { GraphQLContext } from './context.js';
@@ -8,11 +8,13 @@ import type { GraphQLContext } from './context.js';
 const TOP_LEVEL = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'UNAVAILABLE']);
 
 /** A list of Error objects would be taken for failures of the resolver, so each travels in a box. */
-interface Boxed<E extends SalientError = SalientError> {
+export interface Boxed<E extends SalientError = SalientError> {
   readonly error: E;
+  /** Of several items in the input: where the one is that the error's path begins at. */
+  readonly at?: InputPath;
 }
 
-const MutationError = builder.interfaceRef<Boxed>('MutationError').implement({
+export const MutationError = builder.interfaceRef<Boxed>('MutationError').implement({
   description: 'Why a mutation did not do what was asked. Nothing was written then.',
   fields: (t) => ({
     code: t.string({
@@ -25,7 +27,10 @@ const MutationError = builder.interfaceRef<Boxed>('MutationError').implement({
     }),
     path: t.stringList({
       description: 'The input at fault, from `input` on; empty where no single one is.',
-      resolve: ({ error }) => (error.inputPath.length === 0 ? [] : ['input', ...error.inputPath.map(String)]),
+      resolve: ({ error, at = [] }) => {
+        const path = [...at, ...error.inputPath];
+        return path.length === 0 ? [] : ['input', ...path.map(String)];
+      },
     }),
   }),
   resolveType: ({ error }) => {
@@ -69,6 +74,9 @@ builder.objectRef<Boxed<BudgetExceededError>>('BudgetExceeded').implement({
   }),
 });
 
+/** What a mutation of one thing costs, its payload not counted. */
+export const MUTATION_COST = 10;
+
 /** A payload as its resolvers see it: the result, or the errors. */
 export type Payload<Result> = Partial<Result> & { readonly errors: readonly Boxed[] };
 
@@ -90,9 +98,12 @@ export function defineMutation<Result extends object, Input = undefined>(
     roles: readonly ActorKind[];
     input?: InputRef<Input>;
     fields: PayloadFields<Result>;
+    /** What it costs, where its input decides that: itself, and how many rows its payload's fields count for. */
+    cost?: (input: Given<Input>) => { readonly field: number; readonly multiplier: number };
     resolve: (input: Given<Input>, context: GraphQLContext) => Promise<Result>;
   },
 ): void {
+  const { cost } = options;
   const payload = builder.objectRef<Payload<Result>>(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`);
   payload.implement({
     description: `Answer of \`${name}\`. On errors every other field is null, and nothing was written.`,
@@ -110,7 +121,8 @@ export function defineMutation<Result extends object, Input = undefined>(
       type: payload,
       description: options.description,
       authScopes: { roles: options.roles },
-      complexity: 10,
+      // The plugins' types cannot follow an input that is generic.
+      complexity: cost ? (args: object) => cost((args as { input: Given<Input> }).input) : MUTATION_COST,
       args: options.input
         ? { input: t.arg({ type: options.input, required: true, description: 'What to do.' }) }
         : {},

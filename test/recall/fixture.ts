@@ -342,6 +342,8 @@ function newFact(
     validTo: spec.validTo ?? null,
     recordedAt,
     embedding,
+    conclusion: 'NONE',
+    reaffirmations: 0,
     salience: {
       encoded: importance,
       current: importance,

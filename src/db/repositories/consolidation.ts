@@ -106,7 +106,7 @@ export async function findDuplicates(unit: Unit, factIds: readonly string[], at:
 
 /**
  * Gives what was retired as a duplicate to the facts that stay: its sources, when it was last said, how often it was
- * recalled, and its reinforcement, where that is greater. One statement.
+ * recalled and stated again, and its reinforcement, where that is greater. One statement.
  */
 export async function inheritFromDuplicates(
   unit: Unit,
@@ -124,13 +124,15 @@ export async function inheritFromDuplicates(
       ON CONFLICT DO NOTHING
     ), sums AS (
       SELECT t."keptId" AS id, max(s.last_seen_at) AS last_seen_at, max(s.reinforced_at) AS reinforced_at,
-        max(s.reinforcement) AS reinforcement, sum(s.recall_count)::int AS recall_count
+        max(s.reinforcement) AS reinforcement, sum(s.recall_count)::int AS recall_count,
+        sum(s.reaffirmations)::int AS reaffirmations
       FROM twin t JOIN fact_salience s ON s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = t."factId"
       GROUP BY t."keptId"
     )
     UPDATE fact_salience s
     SET last_seen_at = greatest(s.last_seen_at, u.last_seen_at), reinforced_at = greatest(s.reinforced_at, u.reinforced_at),
-        reinforcement = greatest(s.reinforcement, u.reinforcement), recall_count = s.recall_count + u.recall_count
+        reinforcement = greatest(s.reinforcement, u.reinforcement), recall_count = s.recall_count + u.recall_count,
+        reaffirmations = s.reaffirmations + u.reaffirmations
     FROM sums u WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = u.id`;
 }
 

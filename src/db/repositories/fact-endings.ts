@@ -1,4 +1,5 @@
 import { hexOf } from '../content/index.js';
+import type { FactRecord } from './fact-records.js';
 import type { ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
@@ -64,54 +65,85 @@ export async function retireFacts(
   return rows.map((row) => row.id);
 }
 
+/** A fact to be forgotten. */
+export type FactToForget = Pick<FactRecord, 'id' | 'scopeId' | 'supersededBy'>;
+
 /**
- * Removes a fact with its numbers, vectors, postings, mentions, and the edges and entities that it alone supported;
- * redacts its source messages and takes them out of the indexes; leaves a tombstone (SPEC §9). Superseded facts that
- * pointed at it point at what superseded it, so that chains stay readable. The fact's row goes last.
+ * Removes facts with their numbers, vectors, postings, mentions, and the edges and entities that they alone supported;
+ * redacts their source messages and takes them out of the indexes; leaves tombstones (SPEC §9). Superseded facts that
+ * pointed at one of them point at what superseded it, so that chains stay readable. The facts' rows go last. Three
+ * statements, however many facts there are.
  */
 export async function forgetFactRows(
   unit: Unit,
-  fact: { readonly id: string; readonly scopeId: number; readonly supersededBy: string | null },
+  facts: readonly FactToForget[],
   redactSources: boolean,
   at: Date,
 ): Promise<{ redactedMessages: number }> {
   const { tx, tenantId } = unit;
-  const redacted = redactSources ? await redactSourceMessages(unit, fact.id, at) : 0;
+  if (facts.length === 0) return { redactedMessages: 0 };
+  const ids = facts.map(({ id }) => id);
+  const redacted = redactSources ? await redactSourceMessages(unit, ids, at) : 0;
   await tx.$queryRaw`
     WITH gone AS (
-      SELECT id, scope_id, text_hash, terms, retired_at FROM fact WHERE tenant_id = ${tenantId}::uuid AND id = ${fact.id}::uuid
+      SELECT id, scope_id, text_hash, terms, retired_at FROM fact WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${ids}::uuid[])
     ), tomb AS (
       INSERT INTO tombstone (tenant_id, scope_id, text_hash, forgotten_at)
-      SELECT ${tenantId}::uuid, scope_id, text_hash, ${at}::timestamptz FROM gone
+      SELECT DISTINCT ${tenantId}::uuid, scope_id, text_hash, ${at}::timestamptz FROM gone
       ON CONFLICT (tenant_id, scope_id, text_hash) DO UPDATE SET forgotten_at = excluded.forgotten_at
     ), terms AS (
-      DELETE FROM posting WHERE tenant_id = ${tenantId}::uuid AND document_id = ${fact.id}::uuid
+      DELETE FROM posting WHERE tenant_id = ${tenantId}::uuid AND document_id = ANY(${ids}::uuid[])
     ), counted AS (
-      UPDATE scope_state st SET documents = st.documents - 1, document_terms = st.document_terms - g.terms
-      FROM gone g WHERE st.tenant_id = ${tenantId}::uuid AND st.scope_id = g.scope_id AND g.retired_at IS NULL
+      UPDATE scope_state st SET documents = st.documents - g.documents, document_terms = st.document_terms - g.terms
+      FROM (SELECT scope_id, count(*) AS documents, sum(terms) AS terms FROM gone WHERE retired_at IS NULL GROUP BY scope_id) g
+      WHERE st.tenant_id = ${tenantId}::uuid AND st.scope_id = g.scope_id
     ), relinked AS (
-      UPDATE fact SET superseded_by = ${fact.supersededBy}::uuid WHERE tenant_id = ${tenantId}::uuid AND superseded_by = ${fact.id}::uuid
+      UPDATE fact f SET superseded_by = r.next
+      FROM jsonb_to_recordset(${JSON.stringify(relinks(facts))}::jsonb) AS r(id uuid, next uuid)
+      WHERE f.tenant_id = ${tenantId}::uuid AND f.superseded_by = r.id AND f.id <> ALL(${ids}::uuid[])
     ), support AS (
-      SELECT es.edge_id, count(*) FILTER (WHERE es.fact_id <> ${fact.id}::uuid) AS kept,
-             bool_or(es.fact_id <> ${fact.id}::uuid AND f.retired_at IS NULL) AS live
+      SELECT es.edge_id, count(*) FILTER (WHERE es.fact_id <> ALL(${ids}::uuid[])) AS kept,
+             count(*) FILTER (WHERE es.fact_id = ANY(${ids}::uuid[]) AND f.retired_at IS NULL) AS lost,
+             bool_or(es.fact_id <> ALL(${ids}::uuid[]) AND f.retired_at IS NULL) AS live
       FROM edge_source es JOIN fact f ON f.tenant_id = es.tenant_id AND f.id = es.fact_id
       WHERE es.tenant_id = ${tenantId}::uuid
-        AND es.edge_id IN (SELECT edge_id FROM edge_source WHERE tenant_id = ${tenantId}::uuid AND fact_id = ${fact.id}::uuid)
+        AND es.edge_id IN (SELECT edge_id FROM edge_source WHERE tenant_id = ${tenantId}::uuid AND fact_id = ANY(${ids}::uuid[]))
       GROUP BY es.edge_id
     ), weakened AS (
-      UPDATE edge e SET weight = greatest(1, e.weight - 1),
+      UPDATE edge e SET weight = greatest(1, e.weight - s.lost),
                         retired_at = coalesce(e.retired_at, CASE WHEN NOT s.live THEN ${at}::timestamptz END)
-      FROM support s, gone g
-      WHERE e.tenant_id = ${tenantId}::uuid AND e.id = s.edge_id AND s.kept > 0 AND g.retired_at IS NULL
+      FROM support s
+      WHERE e.tenant_id = ${tenantId}::uuid AND e.id = s.edge_id AND s.kept > 0 AND s.lost > 0
     ), untied AS (
       DELETE FROM edge e USING support s WHERE e.tenant_id = ${tenantId}::uuid AND e.id = s.edge_id AND s.kept = 0
     )
     DELETE FROM entity en
     WHERE en.tenant_id = ${tenantId}::uuid
-      AND en.id IN (SELECT entity_id FROM fact_entity WHERE tenant_id = ${tenantId}::uuid AND fact_id = ${fact.id}::uuid)
-      AND NOT EXISTS (SELECT FROM fact_entity o WHERE o.tenant_id = en.tenant_id AND o.entity_id = en.id AND o.fact_id <> ${fact.id}::uuid)`;
-  await tx.fact.delete({ where: { tenantId_id: { tenantId, id: fact.id } }, select: { id: true } });
+      AND en.id IN (SELECT entity_id FROM fact_entity WHERE tenant_id = ${tenantId}::uuid AND fact_id = ANY(${ids}::uuid[]))
+      AND NOT EXISTS (SELECT FROM fact_entity o WHERE o.tenant_id = en.tenant_id AND o.entity_id = en.id AND o.fact_id <> ALL(${ids}::uuid[]))`;
+  await tx.fact.deleteMany({ where: { tenantId, id: { in: ids } } });
   return { redactedMessages: redacted };
+}
+
+/** What those that point at a forgotten fact point at instead: the next of its chain that stays. */
+function relinks(facts: readonly FactToForget[]): { id: string; next: string | null }[] {
+  const going = new Map(facts.map((fact) => [fact.id, fact.supersededBy]));
+  const after = (id: string, seen: ReadonlySet<string>): string | null => {
+    const next = going.get(id) ?? null;
+    // A chain that comes back to where it was has no end that stays.
+    if (next === null || seen.has(next)) return null;
+    return going.has(next) ? after(next, new Set([...seen, next])) : next;
+  };
+  return facts.map(({ id }) => ({ id, next: after(id, new Set([id])) }));
+}
+
+/** The scopes of the messages that facts were learned from. One statement. */
+export async function scopeIdsOfSources(unit: Unit, factIds: readonly string[]): Promise<number[]> {
+  const rows = await unit.tx.$queryRaw<{ scopeId: number }[]>`
+    SELECT DISTINCT m.scope_id AS "scopeId"
+    FROM fact_source fs JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id
+    WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[])`;
+  return rows.map(({ scopeId }) => scopeId);
 }
 
 /** The scopes of the messages that a fact was learned from. One statement. */
@@ -124,12 +156,12 @@ export async function scopesOfSources(unit: Unit, factId: string): Promise<Scope
     WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid`;
 }
 
-async function redactSourceMessages(unit: Unit, factId: string, at: Date): Promise<number> {
+async function redactSourceMessages(unit: Unit, factIds: readonly string[], at: Date): Promise<number> {
   const rows = await unit.tx.$queryRaw<{ redacted: number }[]>`
     WITH redacted AS (
       UPDATE message m SET content = ${unit.content.seal('')}::bytea, speaker = NULL, characters = 0, redacted_at = ${at}::timestamptz
       FROM fact_source fs
-      WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ${factId}::uuid AND m.tenant_id = fs.tenant_id
+      WHERE fs.tenant_id = ${unit.tenantId}::uuid AND fs.fact_id = ANY(${[...factIds]}::uuid[]) AND m.tenant_id = fs.tenant_id
         AND m.id = fs.message_id AND m.redacted_at IS NULL
       RETURNING m.id, m.scope_id
     ), vectors AS (

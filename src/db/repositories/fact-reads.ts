@@ -14,6 +14,42 @@ export async function factIdsByShortId(unit: Unit, prefix: string): Promise<stri
   return rows.map((row) => row.id);
 }
 
+/** The same for several prefixes: ids of the facts whose shortId begins with any of them. One statement. */
+export async function factIdsByShortIds(unit: Unit, prefixes: readonly string[]): Promise<string[]> {
+  const rows = await unit.tx.$queryRaw<{ id: string }[]>`
+    SELECT DISTINCT f.id FROM unnest(${[...prefixes]}::text[]) AS p(prefix)
+    CROSS JOIN LATERAL (
+      SELECT id FROM fact
+      WHERE tenant_id = ${unit.tenantId}::uuid AND short_id >= p.prefix AND short_id < p.prefix || 'g'
+      LIMIT 100) f`;
+  return rows.map((row) => row.id);
+}
+
+/**
+ * The live facts of these kinds that belong to one of the agents or none, and to one of the users or none, oldest first.
+ * One statement.
+ */
+export async function liveFactsOfAny(
+  unit: Unit,
+  { agentIds, userIds }: { readonly agentIds: readonly string[]; readonly userIds: readonly string[] },
+  kinds: readonly string[],
+  now: Date,
+): Promise<FactRecord[]> {
+  const rows = await unit.tx.$queryRaw<FactRow[]>`
+    SELECT ${FACT_COLUMNS}
+    FROM fact f
+    JOIN fact_salience s ON s.tenant_id = f.tenant_id AND s.fact_id = f.id
+    WHERE f.tenant_id = ${unit.tenantId}::uuid AND f.kind = ANY(${[...kinds]}::text[])
+      AND f.scope_id IN (
+        SELECT sc.id FROM scope sc
+        WHERE sc.tenant_id = ${unit.tenantId}::uuid
+          AND (sc.agent_id IS NULL OR sc.agent_id = ANY(${[...agentIds]}::uuid[]))
+          AND (sc.user_id IS NULL OR sc.user_id = ANY(${[...userIds]}::uuid[])))
+      AND ${timeCondition({ now })}
+    ORDER BY f.recorded_at, f.id`;
+  return rows.map((row) => toFactRecord(unit, row));
+}
+
 /** The live facts of one kind that a caller with this context sees (SPEC §1 visibility), oldest first. */
 export async function liveFactsOf(
   unit: Unit,
@@ -48,6 +84,8 @@ export interface FactListFilter extends TimeAxes {
   readonly entityKey: Uint8Array | null;
   readonly recordedFrom: Date | null;
   readonly recordedTo: Date | null;
+  /** BARE: only bare conclusions (SPEC §10). */
+  readonly conclusion?: 'BARE';
   readonly range: Range;
 }
 
@@ -117,6 +155,8 @@ function matching(unit: Unit, filter: FactListFilter): Prisma.Sql {
   if (filter.pinned !== null) conditions.push(Prisma.sql`s.pinned = ${filter.pinned}::boolean`);
   if (filter.recordedFrom) conditions.push(Prisma.sql`f.recorded_at >= ${filter.recordedFrom}::timestamptz`);
   if (filter.recordedTo) conditions.push(Prisma.sql`f.recorded_at < ${filter.recordedTo}::timestamptz`);
+  // Written out: the index of bare conclusions is for a constant.
+  if (filter.conclusion) conditions.push(Prisma.sql`f.conclusion = 'BARE'`);
   if (filter.terms) {
     conditions.push(Prisma.sql`f.id IN (
       SELECT p.document_id FROM posting p

@@ -30,7 +30,11 @@ export interface NewFact {
   readonly validTo: Date | null;
   readonly recordedAt: Date;
   readonly embedding: Float32Array | null;
+  /** Whether it is a decision or convention that says why: NONE, REASONED or BARE (SPEC §10). */
+  readonly conclusion: string;
   readonly salience: SalienceValues;
+  /** How often the same write states it again. */
+  readonly reaffirmations: number;
 }
 
 export interface FactSource {
@@ -41,7 +45,12 @@ export interface FactSource {
 /** What one write stores of facts. */
 export interface FactWrite {
   readonly added: readonly NewFact[];
-  readonly reaffirmed: readonly { readonly factId: string; readonly salience: SalienceValues }[];
+  /** `reaffirmations`: how often the write states it, which is counted. */
+  readonly reaffirmed: readonly {
+    readonly factId: string;
+    readonly salience: SalienceValues;
+    readonly reaffirmations: number;
+  }[];
   readonly sources: readonly FactSource[];
   /** What the scopes gain; none where the caller stores that itself. */
   readonly changes?: readonly ScopeChange[];
@@ -79,7 +88,11 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
       length: fact.length,
     })),
   );
-  const renewed = write.reaffirmed.map(({ factId, salience }) => ({ factId, ...salience }));
+  const renewed = write.reaffirmed.map(({ factId, reaffirmations, salience }) => ({
+    factId,
+    reaffirmations,
+    ...salience,
+  }));
   await unit.tx.$queryRaw`
     WITH ${scopeChangeExpressions(unit, write.changes ?? [], write.modelId)}, input AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) AS r(
@@ -92,14 +105,14 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
         urgency float8, "urgencySource" text, valence float8, "valenceSource" text, arousal float8, "arousalSource" text,
         z float8, "spatialZ" float8, "temporalZ" float8, base float8, "topicBoost" float8, "valenceFactor" float8,
         "selfRelevanceFactor" float8, "decayResistance" float8, fingerprint text, "scoredRevision" int,
-        "matchedTopics" int[], "matchedSimilarities" real[])
+        "matchedTopics" int[], "matchedSimilarities" real[], conclusion text, reaffirmations int)
     ), added AS (
       INSERT INTO fact (tenant_id, id, short_id, scope_id, agent_id, user_id, kind, tier, text, text_hash, characters, terms,
                         subject, predicate, object, metadata, confidence, extractor, session_id, run_id, valid_from,
-                        valid_to, recorded_at)
+                        valid_to, recorded_at, conclusion)
       SELECT ${unit.tenantId}::uuid, id, "shortId", "scopeId", "agentId", "userId", kind, tier, text, "textHash", characters,
              terms, subject, predicate, object, metadata, confidence, extractor, "sessionId", "runId", "validFrom",
-             "validTo", "recordedAt"
+             "validTo", "recordedAt", conclusion
       FROM input
     ), scored AS (
       INSERT INTO fact_salience (tenant_id, fact_id, scope_id, encoded, current, told, pinned, flashbulb, last_seen_at,
@@ -107,13 +120,13 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
                                  baseline_sigma, baseline_origin, interest, challenge, urgency, urgency_source, valence,
                                  valence_source, arousal, arousal_source, z, spatial_z, temporal_z, base, topic_boost,
                                  valence_factor, self_relevance_factor, decay_resistance, fingerprint, scored_revision,
-                                 matched_topics, matched_similarities)
+                                 matched_topics, matched_similarities, reaffirmations)
       SELECT ${unit.tenantId}::uuid, id, "scopeId", encoded, current, current, pinned, flashbulb, "lastSeenAt",
              "recordedAt", ${write.modelId}::int, distance, "nearestSimilarity", "gapHours", "baselineN", "baselineMean",
              "baselineSigma", "baselineOrigin", interest, challenge, urgency, "urgencySource", valence,
              "valenceSource", arousal, "arousalSource", z, "spatialZ", "temporalZ", base, "topicBoost",
              "valenceFactor", "selfRelevanceFactor", "decayResistance", decode(fingerprint, 'hex'), "scoredRevision",
-             "matchedTopics", "matchedSimilarities"
+             "matchedTopics", "matchedSimilarities", reaffirmations
       FROM input
     ), embedded AS (
       INSERT INTO fact_embedding (tenant_id, model_id, fact_id, scope_id, embedding, signature)
@@ -130,6 +143,7 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
           model_id = ${write.modelId}::int, distance = r.distance, nearest_similarity = r."nearestSimilarity",
           gap_hours = r."gapHours", baseline_n = r."baselineN", baseline_mean = r."baselineMean",
           baseline_sigma = r."baselineSigma", baseline_origin = r."baselineOrigin", reaffirmed = true,
+          reaffirmations = s.reaffirmations + r.reaffirmations,
           interest = r.interest, challenge = r.challenge, urgency = r.urgency, urgency_source = r."urgencySource",
           valence = r.valence, valence_source = r."valenceSource", arousal = r.arousal, arousal_source = r."arousalSource",
           z = r.z, spatial_z = r."spatialZ", temporal_z = r."temporalZ", base = r.base, topic_boost = r."topicBoost",
@@ -143,7 +157,7 @@ export async function writeFactRows(unit: Unit, write: FactWrite): Promise<void>
         "baselineOrigin" text, interest float8, challenge float8, urgency float8, "urgencySource" text, valence float8,
         "valenceSource" text, arousal float8, "arousalSource" text, z float8, "spatialZ" float8, "temporalZ" float8,
         base float8, "topicBoost" float8, "valenceFactor" float8, "selfRelevanceFactor" float8, "decayResistance" float8,
-        fingerprint text, "scoredRevision" int, "matchedTopics" int[], "matchedSimilarities" real[])
+        fingerprint text, "scoredRevision" int, "matchedTopics" int[], "matchedSimilarities" real[], reaffirmations int)
       WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.fact_id = r."factId"
     ), sourced AS (
       INSERT INTO fact_source (tenant_id, fact_id, message_id, added_at)

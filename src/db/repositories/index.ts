@@ -23,6 +23,7 @@ export * from './kept-scores.js';
 export * from './learning.js';
 export * from './matched-topics.js';
 export * from './members.js';
+export * from './memory-quality.js';
 export * from './messages.js';
 export * from './profile-reads.js';
 export * from './profile-versions.js';

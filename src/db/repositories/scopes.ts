@@ -16,12 +16,13 @@ export interface ScopeRow extends ScopeOwner {
  * An owner whose agent or user does not exist in the tenant is left out of the answer.
  */
 export async function lockScopes(unit: Unit, owners: readonly ScopeOwner[], at: Date): Promise<ScopeRow[]> {
-  const locked = await lockExisting(unit, owners);
+  const locked = await lockExisting(unit, owners, owners.length);
   if (locked.length === owners.length) return locked;
-  // What is made here is this transaction's alone until it ends.
+  // No lock is held while others are waited for that make the same ones: they may wait for such a lock.
   const made = await makeScopes(unit, owners, at);
-  if (locked.length + made.length === owners.length) return [...locked, ...made];
-  return lockExisting(unit, owners);
+  // What is made here is this transaction's alone until it ends.
+  if (made.length === owners.length) return made;
+  return lockExisting(unit, owners, 0);
 }
 
 /** Takes the write locks of these scopes, in the same order as `lockScopes`. One statement. */
@@ -47,12 +48,14 @@ export function ownedByOneOf(unit: Unit, owners: readonly ScopeOwner[]): Prisma.
   return conditions.length === 0 ? Prisma.sql`false` : Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
 }
 
-async function lockExisting(unit: Unit, owners: readonly ScopeOwner[]): Promise<ScopeRow[]> {
+/** @param least how many of the scopes must exist; where fewer do, none is locked */
+async function lockExisting(unit: Unit, owners: readonly ScopeOwner[], least: number): Promise<ScopeRow[]> {
   return unit.tx.$queryRaw<ScopeRow[]>`
     SELECT s.id, s.agent_id AS "agentId", s.user_id AS "userId"
     FROM scope s
     JOIN scope_state st ON st.tenant_id = s.tenant_id AND st.scope_id = s.id
     WHERE ${ownedByOneOf(unit, owners)}
+      AND (SELECT count(*) FROM scope s WHERE ${ownedByOneOf(unit, owners)}) >= ${least}::int
     ORDER BY s.id
     FOR UPDATE OF st`;
 }

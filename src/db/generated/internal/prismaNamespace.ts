@@ -3520,7 +3520,8 @@ export const FactScalarFieldEnum = {
   recordedAt: 'recordedAt',
   retiredAt: 'retiredAt',
   retireReason: 'retireReason',
-  supersededBy: 'supersededBy'
+  supersededBy: 'supersededBy',
+  conclusion: 'conclusion'
 } as const
 
 export type FactScalarFieldEnum = (typeof FactScalarFieldEnum)[keyof typeof FactScalarFieldEnum]
@@ -3555,6 +3556,7 @@ export const FactSalienceScalarFieldEnum = {
   baselineSigma: 'baselineSigma',
   baselineOrigin: 'baselineOrigin',
   reaffirmed: 'reaffirmed',
+  reaffirmations: 'reaffirmations',
   interest: 'interest',
   challenge: 'challenge',
   urgency: 'urgency',

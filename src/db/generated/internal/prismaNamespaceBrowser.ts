@@ -370,7 +370,8 @@ export const FactScalarFieldEnum = {
   recordedAt: 'recordedAt',
   retiredAt: 'retiredAt',
   retireReason: 'retireReason',
-  supersededBy: 'supersededBy'
+  supersededBy: 'supersededBy',
+  conclusion: 'conclusion'
 } as const
 
 export type FactScalarFieldEnum = (typeof FactScalarFieldEnum)[keyof typeof FactScalarFieldEnum]
@@ -405,6 +406,7 @@ export const FactSalienceScalarFieldEnum = {
   baselineSigma: 'baselineSigma',
   baselineOrigin: 'baselineOrigin',
   reaffirmed: 'reaffirmed',
+  reaffirmations: 'reaffirmations',
   interest: 'interest',
   challenge: 'challenge',
   urgency: 'urgency',

@@ -68,6 +68,7 @@ export type FactMinAggregateOutputType = {
   retiredAt: Date | null
   retireReason: string | null
   supersededBy: string | null
+  conclusion: string | null
 }
 
 export type FactMaxAggregateOutputType = {
@@ -98,6 +99,7 @@ export type FactMaxAggregateOutputType = {
   retiredAt: Date | null
   retireReason: string | null
   supersededBy: string | null
+  conclusion: string | null
 }
 
 export type FactCountAggregateOutputType = {
@@ -128,6 +130,7 @@ export type FactCountAggregateOutputType = {
   retiredAt: number
   retireReason: number
   supersededBy: number
+  conclusion: number
   _all: number
 }
 
@@ -174,6 +177,7 @@ export type FactMinAggregateInputType = {
   retiredAt?: true
   retireReason?: true
   supersededBy?: true
+  conclusion?: true
 }
 
 export type FactMaxAggregateInputType = {
@@ -204,6 +208,7 @@ export type FactMaxAggregateInputType = {
   retiredAt?: true
   retireReason?: true
   supersededBy?: true
+  conclusion?: true
 }
 
 export type FactCountAggregateInputType = {
@@ -234,6 +239,7 @@ export type FactCountAggregateInputType = {
   retiredAt?: true
   retireReason?: true
   supersededBy?: true
+  conclusion?: true
   _all?: true
 }
 
@@ -351,6 +357,7 @@ export type FactGroupByOutputType = {
   retiredAt: Date | null
   retireReason: string | null
   supersededBy: string | null
+  conclusion: string | null
   _count: FactCountAggregateOutputType | null
   _avg: FactAvgAggregateOutputType | null
   _sum: FactSumAggregateOutputType | null
@@ -404,6 +411,7 @@ export type FactWhereInput = {
   retiredAt?: Prisma.DateTimeNullableFilter<"Fact"> | Date | string | null
   retireReason?: Prisma.StringNullableFilter<"Fact"> | string | null
   supersededBy?: Prisma.UuidNullableFilter<"Fact"> | string | null
+  conclusion?: Prisma.StringNullableFilter<"Fact"> | string | null
 }
 
 export type FactOrderByWithRelationInput = {
@@ -434,6 +442,7 @@ export type FactOrderByWithRelationInput = {
   retiredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   retireReason?: Prisma.SortOrderInput | Prisma.SortOrder
   supersededBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  conclusion?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type FactWhereUniqueInput = Prisma.AtLeast<{
@@ -468,6 +477,7 @@ export type FactWhereUniqueInput = Prisma.AtLeast<{
   retiredAt?: Prisma.DateTimeNullableFilter<"Fact"> | Date | string | null
   retireReason?: Prisma.StringNullableFilter<"Fact"> | string | null
   supersededBy?: Prisma.UuidNullableFilter<"Fact"> | string | null
+  conclusion?: Prisma.StringNullableFilter<"Fact"> | string | null
 }, "tenantId_id">
 
 export type FactOrderByWithAggregationInput = {
@@ -498,6 +508,7 @@ export type FactOrderByWithAggregationInput = {
   retiredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   retireReason?: Prisma.SortOrderInput | Prisma.SortOrder
   supersededBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  conclusion?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.FactCountOrderByAggregateInput
   _avg?: Prisma.FactAvgOrderByAggregateInput
   _max?: Prisma.FactMaxOrderByAggregateInput
@@ -536,6 +547,7 @@ export type FactScalarWhereWithAggregatesInput = {
   retiredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Fact"> | Date | string | null
   retireReason?: Prisma.StringNullableWithAggregatesFilter<"Fact"> | string | null
   supersededBy?: Prisma.UuidNullableWithAggregatesFilter<"Fact"> | string | null
+  conclusion?: Prisma.StringNullableWithAggregatesFilter<"Fact"> | string | null
 }
 
 export type FactCreateInput = {
@@ -566,6 +578,7 @@ export type FactCreateInput = {
   retiredAt?: Date | string | null
   retireReason?: string | null
   supersededBy?: string | null
+  conclusion?: string | null
 }
 
 export type FactUncheckedCreateInput = {
@@ -596,6 +609,7 @@ export type FactUncheckedCreateInput = {
   retiredAt?: Date | string | null
   retireReason?: string | null
   supersededBy?: string | null
+  conclusion?: string | null
 }
 
 export type FactUpdateInput = {
@@ -626,6 +640,7 @@ export type FactUpdateInput = {
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retireReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   supersededBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  conclusion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type FactUncheckedUpdateInput = {
@@ -656,6 +671,7 @@ export type FactUncheckedUpdateInput = {
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retireReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   supersededBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  conclusion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type FactCreateManyInput = {
@@ -686,6 +702,7 @@ export type FactCreateManyInput = {
   retiredAt?: Date | string | null
   retireReason?: string | null
   supersededBy?: string | null
+  conclusion?: string | null
 }
 
 export type FactUpdateManyMutationInput = {
@@ -716,6 +733,7 @@ export type FactUpdateManyMutationInput = {
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retireReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   supersededBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  conclusion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type FactUncheckedUpdateManyInput = {
@@ -746,6 +764,7 @@ export type FactUncheckedUpdateManyInput = {
   retiredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retireReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   supersededBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  conclusion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type FactTenantIdIdCompoundUniqueInput = {
@@ -781,6 +800,7 @@ export type FactCountOrderByAggregateInput = {
   retiredAt?: Prisma.SortOrder
   retireReason?: Prisma.SortOrder
   supersededBy?: Prisma.SortOrder
+  conclusion?: Prisma.SortOrder
 }
 
 export type FactAvgOrderByAggregateInput = {
@@ -818,6 +838,7 @@ export type FactMaxOrderByAggregateInput = {
   retiredAt?: Prisma.SortOrder
   retireReason?: Prisma.SortOrder
   supersededBy?: Prisma.SortOrder
+  conclusion?: Prisma.SortOrder
 }
 
 export type FactMinOrderByAggregateInput = {
@@ -848,6 +869,7 @@ export type FactMinOrderByAggregateInput = {
   retiredAt?: Prisma.SortOrder
   retireReason?: Prisma.SortOrder
   supersededBy?: Prisma.SortOrder
+  conclusion?: Prisma.SortOrder
 }
 
 export type FactSumOrderByAggregateInput = {
@@ -887,6 +909,7 @@ export type FactSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   retiredAt?: boolean
   retireReason?: boolean
   supersededBy?: boolean
+  conclusion?: boolean
 }, ExtArgs["result"]["fact"]>
 
 export type FactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -917,6 +940,7 @@ export type FactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   retiredAt?: boolean
   retireReason?: boolean
   supersededBy?: boolean
+  conclusion?: boolean
 }, ExtArgs["result"]["fact"]>
 
 export type FactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -947,6 +971,7 @@ export type FactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   retiredAt?: boolean
   retireReason?: boolean
   supersededBy?: boolean
+  conclusion?: boolean
 }, ExtArgs["result"]["fact"]>
 
 export type FactSelectScalar = {
@@ -977,9 +1002,10 @@ export type FactSelectScalar = {
   retiredAt?: boolean
   retireReason?: boolean
   supersededBy?: boolean
+  conclusion?: boolean
 }
 
-export type FactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "shortId" | "scopeId" | "agentId" | "userId" | "kind" | "tier" | "text" | "textHash" | "characters" | "terms" | "subject" | "predicate" | "object" | "metadata" | "confidence" | "extractor" | "sessionId" | "runId" | "validFrom" | "validTo" | "endedAt" | "recordedAt" | "retiredAt" | "retireReason" | "supersededBy", ExtArgs["result"]["fact"]>
+export type FactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "shortId" | "scopeId" | "agentId" | "userId" | "kind" | "tier" | "text" | "textHash" | "characters" | "terms" | "subject" | "predicate" | "object" | "metadata" | "confidence" | "extractor" | "sessionId" | "runId" | "validFrom" | "validTo" | "endedAt" | "recordedAt" | "retiredAt" | "retireReason" | "supersededBy" | "conclusion", ExtArgs["result"]["fact"]>
 
 export type $FactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Fact"
@@ -1012,6 +1038,7 @@ export type $FactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     retiredAt: Date | null
     retireReason: string | null
     supersededBy: string | null
+    conclusion: string | null
   }, ExtArgs["result"]["fact"]>
   composites: {}
 }
@@ -1462,6 +1489,7 @@ export interface FactFieldRefs {
   readonly retiredAt: Prisma.FieldRef<"Fact", 'DateTime'>
   readonly retireReason: Prisma.FieldRef<"Fact", 'String'>
   readonly supersededBy: Prisma.FieldRef<"Fact", 'String'>
+  readonly conclusion: Prisma.FieldRef<"Fact", 'String'>
 }
     
 

@@ -44,6 +44,7 @@ export type FactSalienceAvgAggregateOutputType = {
   baselineN: number | null
   baselineMean: number | null
   baselineSigma: number | null
+  reaffirmations: number | null
   interest: number | null
   challenge: number | null
   urgency: number | null
@@ -77,6 +78,7 @@ export type FactSalienceSumAggregateOutputType = {
   baselineN: number | null
   baselineMean: number | null
   baselineSigma: number | null
+  reaffirmations: number | null
   interest: number | null
   challenge: number | null
   urgency: number | null
@@ -119,6 +121,7 @@ export type FactSalienceMinAggregateOutputType = {
   baselineSigma: number | null
   baselineOrigin: string | null
   reaffirmed: boolean | null
+  reaffirmations: number | null
   interest: number | null
   challenge: number | null
   urgency: number | null
@@ -164,6 +167,7 @@ export type FactSalienceMaxAggregateOutputType = {
   baselineSigma: number | null
   baselineOrigin: string | null
   reaffirmed: boolean | null
+  reaffirmations: number | null
   interest: number | null
   challenge: number | null
   urgency: number | null
@@ -211,6 +215,7 @@ export type FactSalienceCountAggregateOutputType = {
   baselineSigma: number
   baselineOrigin: number
   reaffirmed: number
+  reaffirmations: number
   interest: number
   challenge: number
   urgency: number
@@ -249,6 +254,7 @@ export type FactSalienceAvgAggregateInputType = {
   baselineN?: true
   baselineMean?: true
   baselineSigma?: true
+  reaffirmations?: true
   interest?: true
   challenge?: true
   urgency?: true
@@ -282,6 +288,7 @@ export type FactSalienceSumAggregateInputType = {
   baselineN?: true
   baselineMean?: true
   baselineSigma?: true
+  reaffirmations?: true
   interest?: true
   challenge?: true
   urgency?: true
@@ -324,6 +331,7 @@ export type FactSalienceMinAggregateInputType = {
   baselineSigma?: true
   baselineOrigin?: true
   reaffirmed?: true
+  reaffirmations?: true
   interest?: true
   challenge?: true
   urgency?: true
@@ -369,6 +377,7 @@ export type FactSalienceMaxAggregateInputType = {
   baselineSigma?: true
   baselineOrigin?: true
   reaffirmed?: true
+  reaffirmations?: true
   interest?: true
   challenge?: true
   urgency?: true
@@ -416,6 +425,7 @@ export type FactSalienceCountAggregateInputType = {
   baselineSigma?: true
   baselineOrigin?: true
   reaffirmed?: true
+  reaffirmations?: true
   interest?: true
   challenge?: true
   urgency?: true
@@ -550,6 +560,7 @@ export type FactSalienceGroupByOutputType = {
   baselineSigma: number | null
   baselineOrigin: string | null
   reaffirmed: boolean
+  reaffirmations: number
   interest: number | null
   challenge: number | null
   urgency: number | null
@@ -620,6 +631,7 @@ export type FactSalienceWhereInput = {
   baselineSigma?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   reaffirmed?: Prisma.BoolFilter<"FactSalience"> | boolean
+  reaffirmations?: Prisma.IntFilter<"FactSalience"> | number
   interest?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -667,6 +679,7 @@ export type FactSalienceOrderByWithRelationInput = {
   baselineSigma?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrderInput | Prisma.SortOrder
   reaffirmed?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrderInput | Prisma.SortOrder
   challenge?: Prisma.SortOrderInput | Prisma.SortOrder
   urgency?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -718,6 +731,7 @@ export type FactSalienceWhereUniqueInput = Prisma.AtLeast<{
   baselineSigma?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableFilter<"FactSalience"> | string | null
   reaffirmed?: Prisma.BoolFilter<"FactSalience"> | boolean
+  reaffirmations?: Prisma.IntFilter<"FactSalience"> | number
   interest?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableFilter<"FactSalience"> | number | null
@@ -765,6 +779,7 @@ export type FactSalienceOrderByWithAggregationInput = {
   baselineSigma?: Prisma.SortOrderInput | Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrderInput | Prisma.SortOrder
   reaffirmed?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrderInput | Prisma.SortOrder
   challenge?: Prisma.SortOrderInput | Prisma.SortOrder
   urgency?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -820,6 +835,7 @@ export type FactSalienceScalarWhereWithAggregatesInput = {
   baselineSigma?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   baselineOrigin?: Prisma.StringNullableWithAggregatesFilter<"FactSalience"> | string | null
   reaffirmed?: Prisma.BoolWithAggregatesFilter<"FactSalience"> | boolean
+  reaffirmations?: Prisma.IntWithAggregatesFilter<"FactSalience"> | number
   interest?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   challenge?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
   urgency?: Prisma.FloatNullableWithAggregatesFilter<"FactSalience"> | number | null
@@ -867,6 +883,7 @@ export type FactSalienceCreateInput = {
   baselineSigma?: number | null
   baselineOrigin?: string | null
   reaffirmed?: boolean
+  reaffirmations?: number
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
@@ -914,6 +931,7 @@ export type FactSalienceUncheckedCreateInput = {
   baselineSigma?: number | null
   baselineOrigin?: string | null
   reaffirmed?: boolean
+  reaffirmations?: number
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
@@ -961,6 +979,7 @@ export type FactSalienceUpdateInput = {
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reaffirmations?: Prisma.IntFieldUpdateOperationsInput | number
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1008,6 +1027,7 @@ export type FactSalienceUncheckedUpdateInput = {
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reaffirmations?: Prisma.IntFieldUpdateOperationsInput | number
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1055,6 +1075,7 @@ export type FactSalienceCreateManyInput = {
   baselineSigma?: number | null
   baselineOrigin?: string | null
   reaffirmed?: boolean
+  reaffirmations?: number
   interest?: number | null
   challenge?: number | null
   urgency?: number | null
@@ -1102,6 +1123,7 @@ export type FactSalienceUpdateManyMutationInput = {
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reaffirmations?: Prisma.IntFieldUpdateOperationsInput | number
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1149,6 +1171,7 @@ export type FactSalienceUncheckedUpdateManyInput = {
   baselineSigma?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   baselineOrigin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reaffirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reaffirmations?: Prisma.IntFieldUpdateOperationsInput | number
   interest?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   challenge?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   urgency?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
@@ -1217,6 +1240,7 @@ export type FactSalienceCountOrderByAggregateInput = {
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
   reaffirmed?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
@@ -1253,6 +1277,7 @@ export type FactSalienceAvgOrderByAggregateInput = {
   baselineN?: Prisma.SortOrder
   baselineMean?: Prisma.SortOrder
   baselineSigma?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
@@ -1295,6 +1320,7 @@ export type FactSalienceMaxOrderByAggregateInput = {
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
   reaffirmed?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
@@ -1340,6 +1366,7 @@ export type FactSalienceMinOrderByAggregateInput = {
   baselineSigma?: Prisma.SortOrder
   baselineOrigin?: Prisma.SortOrder
   reaffirmed?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
@@ -1376,6 +1403,7 @@ export type FactSalienceSumOrderByAggregateInput = {
   baselineN?: Prisma.SortOrder
   baselineMean?: Prisma.SortOrder
   baselineSigma?: Prisma.SortOrder
+  reaffirmations?: Prisma.SortOrder
   interest?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   urgency?: Prisma.SortOrder
@@ -1440,6 +1468,7 @@ export type FactSalienceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   baselineSigma?: boolean
   baselineOrigin?: boolean
   reaffirmed?: boolean
+  reaffirmations?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
@@ -1487,6 +1516,7 @@ export type FactSalienceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   baselineSigma?: boolean
   baselineOrigin?: boolean
   reaffirmed?: boolean
+  reaffirmations?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
@@ -1534,6 +1564,7 @@ export type FactSalienceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   baselineSigma?: boolean
   baselineOrigin?: boolean
   reaffirmed?: boolean
+  reaffirmations?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
@@ -1581,6 +1612,7 @@ export type FactSalienceSelectScalar = {
   baselineSigma?: boolean
   baselineOrigin?: boolean
   reaffirmed?: boolean
+  reaffirmations?: boolean
   interest?: boolean
   challenge?: boolean
   urgency?: boolean
@@ -1599,7 +1631,7 @@ export type FactSalienceSelectScalar = {
   decayResistance?: boolean
 }
 
-export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "previous" | "retired" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
+export type FactSalienceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "factId" | "scopeId" | "encoded" | "current" | "told" | "pinned" | "flashbulb" | "reinforcement" | "recallCount" | "reinforcedAt" | "lastSeenAt" | "fingerprint" | "recordedAt" | "scoredRevision" | "matchedTopics" | "matchedSimilarities" | "previous" | "retired" | "modelId" | "distance" | "nearestSimilarity" | "gapHours" | "baselineN" | "baselineMean" | "baselineSigma" | "baselineOrigin" | "reaffirmed" | "reaffirmations" | "interest" | "challenge" | "urgency" | "urgencySource" | "valence" | "valenceSource" | "arousal" | "arousalSource" | "z" | "spatialZ" | "temporalZ" | "base" | "topicBoost" | "valenceFactor" | "selfRelevanceFactor" | "decayResistance", ExtArgs["result"]["factSalience"]>
 
 export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "FactSalience"
@@ -1633,6 +1665,7 @@ export type $FactSaliencePayload<ExtArgs extends runtime.Types.Extensions.Intern
     baselineSigma: number | null
     baselineOrigin: string | null
     reaffirmed: boolean
+    reaffirmations: number
     interest: number | null
     challenge: number | null
     urgency: number | null
@@ -2100,6 +2133,7 @@ export interface FactSalienceFieldRefs {
   readonly baselineSigma: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly baselineOrigin: Prisma.FieldRef<"FactSalience", 'String'>
   readonly reaffirmed: Prisma.FieldRef<"FactSalience", 'Boolean'>
+  readonly reaffirmations: Prisma.FieldRef<"FactSalience", 'Int'>
   readonly interest: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly challenge: Prisma.FieldRef<"FactSalience", 'Float'>
   readonly urgency: Prisma.FieldRef<"FactSalience", 'Float'>
