@@ -62,6 +62,20 @@ export class ConflictError extends SalientError {
   }
 }
 
+/**
+ * A unique name is taken, by something that the caller may see: its id is told, so that who creates what may be there
+ * already goes on with that.
+ */
+export class AlreadyExistsError extends ConflictError {
+  constructor(
+    message: string,
+    readonly existing: { readonly type: 'Agent' | 'User'; readonly id: string },
+    path: InputPath = [],
+  ) {
+    super(message, path);
+  }
+}
+
 /** The text may not be stored (SPEC §2.5). The message names the category, never the text. */
 export class ContentRefusedError extends SalientError {
   constructor(

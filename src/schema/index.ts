@@ -8,6 +8,7 @@ import './fact-batches.js';
 import './fact-lists.js';
 import './fact-mutations.js';
 import './facts.js';
+import './look-ups.js';
 import './memory-context.js';
 import './memory-quality.js';
 import './previews.js';

@@ -1,8 +1,15 @@
 import type { FieldMap, InputRef } from '@pothos/core';
-import { BudgetExceededError, ContentRefusedError, type InputPath, SalientError } from '../errors.js';
+import {
+  AlreadyExistsError,
+  BudgetExceededError,
+  ContentRefusedError,
+  type InputPath,
+  SalientError,
+} from '../errors.js';
 import type { ActorKind } from '../tenancy/index.js';
 import { builder, type SchemaTypes } from './builder.js';
 import type { GraphQLContext } from './context.js';
+import { toGlobalId } from './global-id.js';
 
 /** Errors of these codes concern the request as a whole and stay at the top level of the answer. */
 const TOP_LEVEL = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'UNAVAILABLE']);
@@ -36,6 +43,7 @@ export const MutationError = builder.interfaceRef<Boxed>('MutationError').implem
   resolveType: ({ error }) => {
     if (error instanceof ContentRefusedError) return 'ContentRefused';
     if (error instanceof BudgetExceededError) return 'BudgetExceeded';
+    if (error instanceof AlreadyExistsError) return 'AlreadyExists';
     return 'InputRejected';
   },
 });
@@ -43,6 +51,17 @@ export const MutationError = builder.interfaceRef<Boxed>('MutationError').implem
 builder.objectRef<Boxed>('InputRejected').implement({
   description: 'An input is malformed, out of range, unknown, ambiguous or out of date; `code` says which.',
   interfaces: [MutationError],
+});
+
+builder.objectRef<Boxed<AlreadyExistsError>>('AlreadyExists').implement({
+  description: 'There is one of this externalId already; `code` is `CONFLICT`. Go on with that one.',
+  interfaces: [MutationError],
+  fields: (t) => ({
+    existingId: t.id({
+      description: 'Its global id.',
+      resolve: ({ error }) => toGlobalId(error.existing.type, error.existing.id),
+    }),
+  }),
 });
 
 builder.objectRef<Boxed<ContentRefusedError>>('ContentRefused').implement({
@@ -112,6 +131,8 @@ export function defineMutation<Result extends object, Input = undefined>(
   builder.objectField(payload, 'errors', (t) =>
     t.field({
       type: [MutationError],
+      // What concerns the request as a whole does not count once for each of its items.
+      ...(cost ? { complexity: { field: 0, multiplier: 0 } } : {}),
       description: 'Empty on success.',
       resolve: (parent) => [...parent.errors],
     }),

@@ -1,6 +1,7 @@
 import {
   type AgentRow,
   type ApiKeyRow,
+  agentByExternalId,
   insertAgent,
   insertApiKey,
   insertEmptyProfile,
@@ -8,9 +9,10 @@ import {
   inTenant,
   revokeApiKey as revokeApiKeyRow,
   type UserRow,
+  userByExternalId,
   violates,
 } from '../db/index.js';
-import { BadInputError, ConflictError, NotFoundError } from '../errors.js';
+import { AlreadyExistsError, BadInputError, ConflictError, NotFoundError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import type { ActorKind, TenantActor } from './actor.js';
@@ -22,7 +24,7 @@ type Deps = Pick<Services, 'db' | 'now'>;
 
 /**
  * Creates an agent with its empty salience profile.
- * @throws ConflictError when the tenant has an agent of this externalId
+ * @throws AlreadyExistsError, with its id, when the tenant has an agent of this externalId
  */
 export async function createAgent(
   deps: Deps,
@@ -37,19 +39,26 @@ export async function createAgent(
     createdAt: now,
     updatedAt: now,
   };
-  await unlessTaken('agent_external_id_key', () =>
-    inTenant(deps.db, actor.tenant, async (unit) => {
-      await insertAgent(unit, agent);
-      await insertEmptyProfile(unit, newId(), { agentId: agent.id, userId: null }, now);
-      await audit(unit, actor, 'createAgent', [agent.id], now);
-    }),
+  await unlessTaken(
+    'agent_external_id_key',
+    () =>
+      inTenant(deps.db, actor.tenant, async (unit) => {
+        await insertAgent(unit, agent);
+        await insertEmptyProfile(unit, newId(), { agentId: agent.id, userId: null }, now);
+        await audit(unit, actor, 'createAgent', [agent.id], now);
+      }),
+    async () => {
+      const externalId = agent.externalId ?? '';
+      const found = await inTenant(deps.db, actor.tenant, (unit) => agentByExternalId(unit, externalId));
+      return found && { type: 'Agent', id: found.id };
+    },
   );
   return agent;
 }
 
 /**
  * Creates a user with its empty salience profile.
- * @throws ConflictError when the tenant has a user of this externalId
+ * @throws AlreadyExistsError, with its id, when the tenant has a user of this externalId
  */
 export async function createUser(
   deps: Deps,
@@ -64,12 +73,18 @@ export async function createUser(
     createdAt: now,
     updatedAt: now,
   };
-  await unlessTaken('app_user_external_id_key', () =>
-    inTenant(deps.db, actor.tenant, async (unit) => {
-      await insertUser(unit, user);
-      await insertEmptyProfile(unit, newId(), { agentId: null, userId: user.id }, now);
-      await audit(unit, actor, 'createUser', [user.id], now);
-    }),
+  await unlessTaken(
+    'app_user_external_id_key',
+    () =>
+      inTenant(deps.db, actor.tenant, async (unit) => {
+        await insertUser(unit, user);
+        await insertEmptyProfile(unit, newId(), { agentId: null, userId: user.id }, now);
+        await audit(unit, actor, 'createUser', [user.id], now);
+      }),
+    async () => {
+      const found = await inTenant(deps.db, actor.tenant, (unit) => userByExternalId(unit, user.externalId));
+      return found && { type: 'User', id: found.id };
+    },
   );
   return user;
 }
@@ -135,12 +150,19 @@ export async function revokeApiKey(deps: Deps, actor: TenantActor, id: string): 
   });
 }
 
-async function unlessTaken(constraint: string, work: () => Promise<void>): Promise<void> {
+/** @param find what has the externalId; who creates agents and users may see all of them */
+async function unlessTaken(
+  constraint: string,
+  work: () => Promise<void>,
+  find: () => Promise<AlreadyExistsError['existing'] | null>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (violates(error, constraint))
-      throw new ConflictError('externalId is taken in this tenant', ['externalId']);
-    throw error;
+    if (!violates(error, constraint)) throw error;
+    const message = 'externalId is taken in this tenant';
+    const existing = await find();
+    if (existing) throw new AlreadyExistsError(message, existing, ['externalId']);
+    throw new ConflictError(message, ['externalId']);
   }
 }

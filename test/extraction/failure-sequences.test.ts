@@ -14,25 +14,43 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
 /** Sessions, each with its own sequence of failures; round-plan.test.ts has the thousands, without a database. */
 const SEQUENCES = 25;
-/** What the extractor does at each of its calls: answers, or fails in a way that may pass or not. */
-type Behaviour = 'OK' | 'AWAY' | 'PROSE';
-/** What happens to a session: it is mined again, more is said, time passes, or a failed run is retried. */
-type Step = 'MINE' | 'SAY' | 'WAIT' | 'WAIT_LONG' | 'RETRY';
+/**
+ * What happens at each call of the extractor: it answers, or fails in a way that may pass or not; or it answers and what
+ * it found cannot be written; or it answers when another process has taken the session over.
+ */
+type Behaviour = 'OK' | 'AWAY' | 'PROSE' | 'UNWRITTEN' | 'LOST';
+/** What happens to a session: it is mined again, by two at once, more is said, time passes, or a failed run is retried. */
+type Step = 'MINE' | 'TWICE' | 'SAY' | 'WAIT' | 'WAIT_LONG' | 'RETRY';
 
 const clock = new TestClock();
-/** The behaviours to come of the session that is mined, and what it was given and gave. */
+/** The behaviours to come of the session that is mined. */
 let coming: Behaviour[] = [];
-let mined: string[] = [];
+let session = '';
 const extractor: Extractor = {
   name: 'OPENAI',
   async extract({ messages }) {
     const behaviour = coming.shift() ?? 'OK';
+    happened.add(behaviour);
     if (behaviour === 'AWAY') throw new ExtractorError('EXTRACTOR_UNAVAILABLE', 'away');
     if (behaviour === 'PROSE') throw new ExtractorError('EXTRACTOR_UNPARSEABLE', 'prose');
-    mined.push(...messages.map(({ id }) => id));
-    return { add: [], supersede: [] };
+    if (behaviour === 'UNWRITTEN') unwritable = true;
+    if (behaviour === 'LOST')
+      await owner.query('UPDATE session SET lease_owner = $2 WHERE id = $1', [session, randomUUID()]);
+    // A fact for each message, by which is seen what was applied, and how often.
+    const add = messages.map(({ id }) => ({
+      text: `Note ${id} was taken`,
+      kind: 'FACT' as const,
+      entities: [],
+      confidence: 1,
+      sourceMessageIds: [id],
+    }));
+    return { add, supersede: [] };
   },
 };
+
+/** Whether the next write of facts fails, and all that has happened in any sequence. */
+let unwritable = false;
+const happened = new Set<Behaviour>();
 
 let salient: TestApp;
 let owner: pg.Client;
@@ -41,6 +59,13 @@ let context: TenantContext;
 beforeAll(async () => {
   salient = await testApp({ now: clock.now, extractor });
   owner = await seeingClient();
+  const { profiles } = salient.app.services;
+  const read = profiles.effectiveOf.bind(profiles);
+  vi.spyOn(profiles, 'effectiveOf').mockImplementation((...given) => {
+    if (!unwritable) return read(...given);
+    unwritable = false;
+    throw Object.assign(new Error('the disk is full'), { code: '53100' });
+  });
   tenant = await salient.tenant();
   const row = await salient.app.services.db.withPlatform((tx) => findTenant(tx, { id: uuidOf(tenant.id) }));
   context = toTenantContext(row!);
@@ -56,6 +81,11 @@ interface State {
   readonly failures: number;
   readonly retryAt: Date | null;
   readonly aside: { from: number; to: number }[];
+  /** The messages that facts were learned from: what was mined and applied. */
+  readonly mined: string[];
+  /** Facts, and how often any was learned again. */
+  readonly facts: number;
+  readonly again: number;
   readonly runs: { id: string; status: string; from: number; to: number }[];
 }
 
@@ -66,7 +96,12 @@ async function stateOf(session: string): Promise<State> {
              FROM quarantined_window q WHERE q.session_id = s.id) AS aside,
             (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'from', from_seq, 'to', to_seq)
                                       ORDER BY to_seq), '[]')
-             FROM extraction_run r WHERE r.session_id = s.id) AS runs
+             FROM extraction_run r WHERE r.session_id = s.id) AS runs,
+            (SELECT coalesce(json_agg(fs.message_id), '[]') FROM fact_source fs
+             JOIN message m ON m.tenant_id = fs.tenant_id AND m.id = fs.message_id WHERE m.session_id = s.id) AS mined,
+            (SELECT count(*)::int FROM fact f WHERE f.session_id = s.id) AS facts,
+            (SELECT coalesce(sum(n.reaffirmations), 0)::int FROM fact f
+             JOIN fact_salience n ON n.tenant_id = f.tenant_id AND n.fact_id = f.id WHERE f.session_id = s.id) AS again
      FROM session s WHERE s.id = $1`,
     [session],
   );
@@ -117,24 +152,32 @@ class Conversation {
 
   /** Mines until the session rests, as the job runner does. */
   async mine(): Promise<void> {
-    const { signal } = new AbortController();
     for (let rounds = 0; ; rounds++) {
       expect(rounds, 'mining comes to an end').toBeLessThan(100);
-      const result = await mineSession(salient.app.services, context, this.id, signal);
-      expect(result, 'the session is nobody else’s').not.toBeNull();
-      if (!result!.more) return;
+      const result = await this.round();
+      if (result && !result.more) return;
+      // The other that has taken it over comes to nothing.
+      if (!result)
+        await owner.query('UPDATE session SET lease_owner = NULL, lease_until = NULL WHERE id = $1', [
+          this.id,
+        ]);
     }
+  }
+
+  /** One round of mining; null where another holds the session, or has taken it over. */
+  round() {
+    return mineSession(salient.app.services, context, this.id, new AbortController().signal);
   }
 }
 
-const steps = fc.array(fc.constantFrom<Step>('MINE', 'MINE', 'SAY', 'WAIT', 'WAIT_LONG', 'RETRY'), {
+const steps = fc.array(fc.constantFrom<Step>('MINE', 'TWICE', 'SAY', 'WAIT', 'WAIT_LONG', 'RETRY'), {
   minLength: 3,
   maxLength: 7,
 });
-const behaviours = fc.array(fc.constantFrom<Behaviour>('OK', 'AWAY', 'PROSE', 'PROSE', 'PROSE', 'PROSE'), {
-  minLength: 6,
-  maxLength: 14,
-});
+const behaviours = fc.array(
+  fc.constantFrom<Behaviour>('OK', 'AWAY', 'UNWRITTEN', 'LOST', 'PROSE', 'PROSE', 'PROSE', 'PROSE'),
+  { minLength: 6, maxLength: 14 },
+);
 const said = fc.integer({ min: 1, max: 60 });
 
 test(`${SEQUENCES} sequences of failures: no message is lost, none mined twice, the cursor only goes on`, async () => {
@@ -149,7 +192,8 @@ test(`${SEQUENCES} sequences of failures: no message is lost, none mined twice, 
     fc.asyncProperty(said, steps, behaviours, async (count, what, then) => {
       const conversation = new Conversation(scopeId);
       coming = [...then];
-      mined = [];
+      unwritable = false;
+      session = conversation.id;
       await conversation.open();
       await conversation.say(count);
       await conversation.mine();
@@ -159,6 +203,8 @@ test(`${SEQUENCES} sequences of failures: no message is lost, none mined twice, 
         if (step === 'WAIT') clock.advance(5_000);
         if (step === 'WAIT_LONG') clock.advance(3_600_000);
         if (step === 'RETRY') await retryOne(before);
+        // Two at once do not get in each other's way: one of them mines.
+        if (step === 'TWICE') await Promise.all([conversation.round(), conversation.round()]);
         await conversation.mine();
         const after = await stateOf(conversation.id);
         expect(after.minedSeq, 'the cursor only goes on').toBeGreaterThanOrEqual(before.minedSeq);
@@ -184,23 +230,29 @@ test(`${SEQUENCES} sequences of failures: no message is lost, none mined twice, 
       const end = await stateOf(conversation.id);
       expect(end.minedSeq).toBe(conversation.messages.length);
       expect(end.runs.filter(({ status }) => status === 'PENDING' || status === 'QUARANTINED')).toEqual([]);
-      expect([...mined].sort(), 'each message is mined, and once').toEqual([...conversation.messages].sort());
+      expect([...end.mined].sort(), 'each message is mined').toEqual([...conversation.messages].sort());
+      expect([end.facts, end.again], 'and once').toEqual([conversation.messages.length, 0]);
     }),
     {
       numRuns: SEQUENCES,
       // One that fails for good is among them, whatever chance brings.
       examples: [
         [3, ['MINE', 'WAIT_LONG', 'MINE', 'WAIT_LONG', 'MINE', 'RETRY', 'MINE'], Array(14).fill('PROSE')],
+        [60, ['TWICE', 'SAY', 'TWICE'], ['LOST', 'UNWRITTEN', 'OK', 'LOST', 'AWAY', 'UNWRITTEN']],
       ],
     },
   );
   // The sequences are not all alike: every end occurs.
-  for (const status of ['EXTRACTED_NOTHING', 'PENDING', 'FAILED', 'QUARANTINED'])
+  for (const status of ['EXTRACTED', 'PENDING', 'FAILED', 'QUARANTINED'])
     expect(reached.get(status) ?? 0, status).toBeGreaterThan(0);
+  expect([...happened].sort()).toEqual(['AWAY', 'LOST', 'OK', 'PROSE', 'UNWRITTEN']);
 
   /** What holds at any time. */
-  function checkAll({ messages }: Conversation, { minedSeq, aside, runs, failures }: State): void {
-    expect(new Set(mined).size, 'none is mined twice').toBe(mined.length);
+  function checkAll(
+    { messages }: Conversation,
+    { minedSeq, aside, runs, failures, mined, facts, again }: State,
+  ): void {
+    expect([facts, again], 'none is mined twice').toEqual([mined.length, 0]);
     expect(failures).toBeLessThan(5);
     const isAside = (seq: number) => aside.some(({ from, to }) => from <= seq && seq <= to);
     const behind = messages.slice(0, minedSeq).filter((_, place) => !isAside(place + 1));
@@ -211,7 +263,7 @@ test(`${SEQUENCES} sequences of failures: no message is lost, none mined twice, 
         expect(quarantined, 'a run in quarantine has messages there').toBe(true);
       if (quarantined && run.to <= minedSeq)
         expect(['QUARANTINED', 'PENDING'], 'a run with messages put aside says so').toContain(run.status);
-      if (run.status === 'EXTRACTED_NOTHING') expect(run.to).toBeLessThanOrEqual(minedSeq);
+      if (run.status === 'EXTRACTED') expect(run.to).toBeLessThanOrEqual(minedSeq);
     }
   }
 

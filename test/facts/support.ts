@@ -110,6 +110,20 @@ export interface RememberPayload extends FactPayload {
   readonly reaffirmed: boolean | null;
 }
 
+/** One item's result of a mutation of many. */
+export interface RememberedItem extends RememberPayload {
+  readonly index: number;
+}
+
+export interface ForgottenItem extends ForgetPayload {
+  readonly index: number;
+}
+
+export interface ManyPayload<Item> {
+  readonly results: Item[] | null;
+  readonly errors: PayloadError[];
+}
+
 export interface ForgetPayload {
   readonly forgottenId: string | null;
   readonly errors: PayloadError[];
@@ -174,6 +188,24 @@ export class Caller {
 
   remember(input: Input): Promise<RememberPayload> {
     return this.#mutate('remember', input, `fact { ${FACT} } reaffirmed`);
+  }
+
+  /** Many at once, with few fields of each: the cost counts for every item. */
+  rememberMany(facts: Input[], input: Input = {}): Promise<ManyPayload<RememberedItem>> {
+    const fields = 'id text kind importance encodedImportance recordedAt pinned';
+    return this.#mutate(
+      'rememberMany',
+      { facts, ...input },
+      `results { index fact { ${fields} } reaffirmed ${ERRORS} }`,
+    );
+  }
+
+  forgetMany(targets: Input[], sources?: 'KEEP' | 'REDACT'): Promise<ManyPayload<ForgottenItem>> {
+    return this.#mutate(
+      'forgetMany',
+      { targets, ...(sources ? { sources } : {}) },
+      `results { index forgottenId ${ERRORS} }`,
+    );
   }
 
   /** Remembers what must be accepted. */

@@ -54,6 +54,17 @@ export async function usersByIds(unit: Unit, ids: readonly string[]): Promise<Us
   return rows.map((row) => ({ ...row, displayName: unit.content.openOptional(row.displayName) }));
 }
 
+/** The agent of this externalId; null where the tenant has none. */
+export async function agentByExternalId(unit: Unit, externalId: string): Promise<AgentRow | null> {
+  return unit.tx.agent.findFirst({ where: { tenantId: unit.tenantId, externalId } });
+}
+
+/** The user of this externalId; null where the tenant has none. */
+export async function userByExternalId(unit: Unit, externalId: string): Promise<UserRow | null> {
+  const row = await unit.tx.appUser.findFirst({ where: { tenantId: unit.tenantId, externalId } });
+  return row && { ...row, displayName: unit.content.openOptional(row.displayName) };
+}
+
 /** Agents, or the one with `only` as id. */
 export async function listAgents(unit: Unit, page: IdPage, only: string | null): Promise<AgentRow[]> {
   const { AND, ...rest } = idPage(page);

@@ -1,7 +1,7 @@
 import { Prisma } from '../generated/client.js';
 import { type Range, rangeCondition } from './conditions.js';
 import type { IdPage } from './members.js';
-import type { ScopeOwner } from './scopes.js';
+import { ownedByOneOf, type ScopeOwner } from './scopes.js';
 import type { Unit } from './unit.js';
 
 /** A conversation in a scope, with its extraction cursor (SPEC §2.2). */
@@ -21,6 +21,19 @@ export async function sessionsByIds(unit: Unit, ids: readonly string[]): Promise
   return unit.tx.$queryRaw<SessionRow[]>`
     SELECT ${SESSION_COLUMNS} FROM session s
     WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.id = ANY(${[...ids]}::uuid[])`;
+}
+
+/** The session of this externalId of exactly this agent and user; null where there is none. One statement. */
+export async function sessionByExternalId(
+  unit: Unit,
+  owner: ScopeOwner,
+  externalId: string,
+): Promise<SessionRow | null> {
+  const rows = await unit.tx.$queryRaw<SessionRow[]>`
+    SELECT ${SESSION_COLUMNS} FROM session s
+    WHERE s.tenant_id = ${unit.tenantId}::uuid AND s.external_id = ${externalId}::text
+      AND s.scope_id = (SELECT s.id FROM scope s WHERE ${ownedByOneOf(unit, [owner])})`;
+  return rows[0] ?? null;
 }
 
 /** Sessions in the order of their ids, which is that of their creation, within a reader's range. */
