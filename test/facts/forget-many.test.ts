@@ -153,8 +153,9 @@ describe('forgetMany', () => {
 
   test('KEEP leaves the messages as they are, REDACT empties them', async () => {
     const { agent } = await setUp();
-    const lines = ['FACT: The page in question is number 1', 'FACT: The page in question is number 2'];
     for (const sources of ['KEEP', 'REDACT'] as const) {
+      // Not the same twice: what was forgotten is not learned again.
+      const lines = [1, 2].map((n) => `FACT: The ${sources} page is number ${n}`);
       const said = await agent.say(lines, { session: { create: { externalId: sources } } });
       await agent.forgetMany(
         said.extraction!.facts.map(({ id }) => ({ id })),

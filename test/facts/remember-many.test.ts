@@ -44,6 +44,16 @@ const ROOMS = [
 const statement = (n: number) =>
   `Sensor unit${n} reports the humidity of the ${ROOMS[n % 10]} in building ${n}`;
 
+/** Words of exactly this many characters in all, none of them one of another seed. */
+function words(seed: string, characters: number): string {
+  let text = '';
+  for (let n = 0; text.length < characters; n++) text += `${seed}${n.toString(36)} `;
+  return text
+    .slice(0, characters - 1)
+    .trimEnd()
+    .padEnd(characters, 'x');
+}
+
 const outcomes = (results: readonly RememberedItem[] | null) =>
   results!.map(({ reaffirmed, errors }) => errors[0]?.code ?? (reaffirmed ? 'REAFFIRMED' : 'ADDED'));
 
@@ -195,7 +205,7 @@ describe('rememberMany', () => {
   test('fills a budget in order: what does not fit is refused, what comes after and fits is kept', async () => {
     const { tenant, admin } = await setUp();
     const profile = (seed: string, characters: number) => ({
-      text: `${seed} ${seed}x`.padEnd(characters, `${seed}`),
+      text: words(seed, characters),
       kind: 'USER_PROFILE',
       userId: tenant.userId,
     });

@@ -142,10 +142,10 @@ describe('memoryQuality (SPEC §10)', () => {
     ]);
     await agent.fact('The office is in Lisbon');
     await admin.query(
-      'mutation ($id: ID!) { updateTenant(input: { id: $id, budgets: { userProfileCharacters: 10 } }) { errors { code } } }',
+      'mutation ($id: ID!) { updateTenant(input: { id: $id, budgets: { userProfileCharacters: 100 } }) { errors { code } } }',
       { id: tenant.id },
     );
-    await agent.remember({ text: 'My name is Samantha', kind: 'USER_PROFILE', userId: tenant.userId });
+    await agent.remember({ text: `My name is Samantha${' and so on'.repeat(12)}`, kind: 'USER_PROFILE', userId: tenant.userId });
     extractor.before = () => {
       throw Object.assign(new Error('prose'), { code: 'EXTRACTOR_UNPARSEABLE' });
     };
