@@ -98,7 +98,12 @@ describe.runIf(isPostgres)('50 writers at once, over several connections', () =>
   test('never exceed a budget, alone or many at a time, and fill it as far as they fit', async () => {
     const { tenant } = await withSources(1);
     const size = 100;
-    const text = (seed: string) => `${seed} ${seed}y`.padEnd(size, ` ${seed}z`).slice(0, size - 1).trimEnd().padEnd(size, 'x');
+    const text = (seed: string) =>
+      `${seed} ${seed}y`
+        .padEnd(size, ` ${seed}z`)
+        .slice(0, size - 1)
+        .trimEnd()
+        .padEnd(size, 'x');
     const payloads = await atOnce(20, async (app, n) => {
       const { admin } = callersOf(app, tenant);
       const statement = (m: number) => ({

@@ -145,7 +145,11 @@ describe('memoryQuality (SPEC §10)', () => {
       'mutation ($id: ID!) { updateTenant(input: { id: $id, budgets: { userProfileCharacters: 100 } }) { errors { code } } }',
       { id: tenant.id },
     );
-    await agent.remember({ text: `My name is Samantha${' and so on'.repeat(12)}`, kind: 'USER_PROFILE', userId: tenant.userId });
+    await agent.remember({
+      text: `My name is Samantha${' and so on'.repeat(12)}`,
+      kind: 'USER_PROFILE',
+      userId: tenant.userId,
+    });
     extractor.before = () => {
       throw Object.assign(new Error('prose'), { code: 'EXTRACTOR_UNPARSEABLE' });
     };
