@@ -52,7 +52,7 @@ export async function forgetMany(
     await forgetFactRows(unit, [...facts.values()], withSources, now);
     await audit(unit, actor, 'forgetMany', [...facts.keys()], now);
     const there = named.flatMap(({ id }) => facts.get(id) ?? []);
-    await appendEvents(
+    appendEvents(
       unit,
       there.map((fact) => eventOf('FACT_FORGOTTEN', fact)),
       changerOf(actor),

@@ -87,7 +87,7 @@ export async function rememberMany(
           reply,
           finish: async () => {
             if (factIds.length > 0) await audit(unit, actor, 'rememberMany', factIds, now);
-            await appendEvents(unit, events, changerOf(actor), now);
+            appendEvents(unit, events, changerOf(actor), now);
           },
         };
       });
