@@ -409,7 +409,9 @@ describe('cost and effects', () => {
                 // Outside of the recall's own transaction.
                 elsewhere(() => {
                   const fact = { id: forgotten!, scopeId: 0, supersededBy: null };
-                  tenant.run((unit) => forgetFactRows(unit, [fact], false, NOW)).then(() => resolve(), reject);
+                  tenant
+                    .run((unit) => forgetFactRows(unit, [fact], false, NOW))
+                    .then(() => resolve(), reject);
                 });
               });
             return value.apply(target, given);
