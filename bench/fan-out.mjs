@@ -1,8 +1,6 @@
 // Many subscribers of one process against a bare WebSocket that sends the same bytes to the same clients.
-import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
 import { createApp } from '../dist/app.js';
 import { createConfig } from '../dist/config/index.js';
@@ -11,6 +9,7 @@ import { createEmbeddingProvider } from '../dist/embedding/index.js';
 import { newId } from '../dist/ids.js';
 import { createLogger } from '../dist/log.js';
 import { createAgent, createApiKey } from '../dist/tenancy/index.js';
+import { startClients } from './support/clients.mjs';
 import { storeFacts } from './support/facts.mjs';
 import { interleaved, loopDelay, residentMemory, summary } from './support/measure.mjs';
 import { newTenant } from './support/salient.mjs';
@@ -253,25 +252,5 @@ async function bareServer() {
       for (const socket of sockets) socket?.terminate();
       await new Promise((resolve) => http.close(resolve));
     },
-  };
-}
-
-function startClients() {
-  const child = fork(fileURLToPath(new URL('support/subscribers.mjs', import.meta.url)));
-  return {
-    async ask(command, input = {}) {
-      const answer = new Promise((resolve, reject) => {
-        const ended = () => reject(new Error('the clients ended'));
-        child.once('exit', ended);
-        child.once('message', ({ error, result }) => {
-          child.off('exit', ended);
-          if (error === undefined) resolve(result);
-          else reject(new Error(error));
-        });
-      });
-      child.send({ command, ...input });
-      return answer;
-    },
-    stop: () => child.kill(),
   };
 }

@@ -9,13 +9,14 @@ import { cpus } from 'node:os';
 import * as append from './append.mjs';
 import * as effective from './effective.mjs';
 import * as fanOut from './fan-out.mjs';
+import * as followed from './followed.mjs';
 import * as learn from './learn.mjs';
 import * as preview from './preview.mjs';
 import * as rescore from './rescore.mjs';
 import { table } from './support/measure.mjs';
 import { withDatabase } from './support/postgres.mjs';
 
-const parts = { rescore, preview, learn, effective, append, 'fan-out': fanOut };
+const parts = { rescore, preview, learn, effective, append, 'fan-out': fanOut, followed };
 
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith('--'));

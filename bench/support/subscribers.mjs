@@ -6,6 +6,21 @@ const now = () => performance.timeOrigin + performance.now();
 const sockets = { salient: [], bare: [] };
 const received = [];
 
+/** By index: how many changes of importance a subscriber got, and what they were, in order. */
+let digests = [];
+
+/** Adds a change to what a subscriber got: another order or another change gives another sum. */
+function digest(index, data) {
+  const text = data.toString();
+  const at = text.indexOf('"factId":"');
+  if (at < 0) return;
+  digests[index] ??= { count: 0, sum: 0 };
+  const of = digests[index];
+  of.count += 1;
+  for (let place = at + 10; text[place] !== '"'; place += 1)
+    of.sum = Math.imul(of.sum ^ text.charCodeAt(place), 0x01000193) >>> 0;
+}
+
 /** The event that a message tells of; nothing for what is no event. */
 function subjectIn(text) {
   const at = text.indexOf('"subjectId":"');
@@ -24,7 +39,7 @@ async function openSocket(url, protocol) {
   return socket;
 }
 
-async function subscribe({ url, key, query, variables }, index) {
+async function subscribe({ url, key, query, variables, digests: digesting }, index) {
   const socket = await openSocket(url, 'graphql-transport-ws');
   const next = () => new Promise((resolve) => socket.once('message', (data) => resolve(data.toString())));
   const accepted = next();
@@ -34,7 +49,7 @@ async function subscribe({ url, key, query, variables }, index) {
   socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query, variables } }));
   const first = await live;
   if (!first.includes('FeedCheckpoint')) throw new Error(`not live: ${first}`);
-  socket.on('message', (data) => take('salient', index, data));
+  socket.on('message', digesting ? (data) => digest(index, data) : (data) => take('salient', index, data));
   sockets.salient.push(socket);
 }
 
@@ -53,6 +68,10 @@ const commands = {
   },
   async close() {
     for (const socket of sockets.salient.splice(0)) socket.terminate();
+    digests = [];
+  },
+  async digests() {
+    return digests;
   },
   /** Hands over what came in since the last time. */
   async collect() {
