@@ -5,6 +5,8 @@ const HELP = `salient <command>
 
   serve     serve the GraphQL API
   migrate   bring the database up to date
+  new-history
+            after a restore: make all cursors of event streams expire
   import    append conversations from files or standard input
   evaluate  measure recall on conversations with questions
   demo      run the main job on an example conversation, in a temporary database
@@ -16,6 +18,7 @@ Settings come from the environment; the README has the table.`;
 const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   serve: async () => (await import('./cli/serve.js')).serve(readEnvironment(process.env)),
   migrate: async () => (await import('./cli/migrate.js')).migrate(readEnvironment(process.env)),
+  'new-history': async () => (await import('./cli/new-history.js')).newHistory(readEnvironment(process.env)),
   import: async (args) => (await import('./cli/import.js')).importCommand(args, readEnvironment(process.env)),
   evaluate: async (args) => (await import('./cli/evaluate.js')).evaluateCommand(args),
   demo: async () => (await import('./cli/demo.js')).demo(),

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { TransactionAbortedError } from './errors.js';
 import type { DatabaseLog } from './log.js';
@@ -7,6 +8,8 @@ import { requireScope, type TransactionScope } from './transaction-scope.js';
 export const CONNECT_TIMEOUT_MS = 15_000;
 /** Connections that nobody used for this long are closed. */
 const IDLE_CONNECTION_MS = 30_000;
+/** An idle connection shows that it lives each so often. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Called with the text of every statement, before it is sent. */
 export type StatementListener = (sql: string) => void;
@@ -16,6 +19,11 @@ export interface PoolOptions {
   /** The most connections that are open at a time. */
   readonly size: number;
   readonly connectTimeoutMs: number;
+  /**
+   * How long a statement's answer may take before its connection counts as lost, in ms: a server that vanished without a
+   * word would otherwise be waited for until the kernel gives up, after some 15 minutes. Undefined: for ever.
+   */
+  readonly answerTimeoutMs?: number | undefined;
   readonly onStatement: StatementListener;
   readonly log: DatabaseLog;
 }
@@ -29,6 +37,8 @@ export function createPool(options: PoolOptions): pg.Pool {
     // maxWait limits.
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...(options.answerTimeoutMs !== undefined && { query_timeout: options.answerTimeoutMs }),
     Client: class extends TenantClient {
       constructor(config?: pg.ClientConfig) {
         super({ ...config, connectionTimeoutMillis: options.connectTimeoutMs }, options.onStatement);
@@ -80,7 +90,7 @@ class TenantClient extends pg.Client {
       if (sql.startsWith('ROLLBACK TO SAVEPOINT')) scope.failure = undefined;
       return result;
     } catch (error) {
-      throw noted(scope, error);
+      throw this.#noted(scope, error);
     }
   }
 
@@ -93,23 +103,26 @@ class TenantClient extends pg.Client {
     try {
       results = (await send(statements.join('; '))) as unknown as pg.QueryResult[];
     } catch (error) {
-      const known = noted(scope, error);
+      const known = this.#noted(scope, error);
       // The transaction is still open, and Prisma believes that its end was sent.
-      if (!scope.connectionLost) await send('ROLLBACK').catch((lost) => noted(scope, lost));
+      if (!scope.connectionLost) await send('ROLLBACK').catch((lost) => this.#noted(scope, lost));
       throw failure === undefined ? known : new TransactionAbortedError(failure);
     }
     const committed = results.at(-1) as pg.QueryResult;
-    if (committed.command !== 'COMMIT') throw noted(scope, new TransactionAbortedError(scope.failure));
+    if (committed.command !== 'COMMIT') throw this.#noted(scope, new TransactionAbortedError(scope.failure));
     for (const [place, { saved }] of scope.closing.entries()) saved(results[place]?.rows ?? []);
     return committed;
   }
-}
 
-/** Remembers what failed first. */
-function noted(scope: TransactionScope, error: unknown): unknown {
-  scope.failure ??= error;
-  // All that the server itself reports is of this class.
-  if (!(error instanceof pg.DatabaseError || error instanceof TransactionAbortedError))
-    scope.connectionLost = true;
-  return error;
+  /** Remembers what failed first. */
+  #noted(scope: TransactionScope, error: unknown): unknown {
+    scope.failure ??= error;
+    // All that the server itself reports is of this class.
+    if (!(error instanceof pg.DatabaseError || error instanceof TransactionAbortedError)) {
+      scope.connectionLost = true;
+      // Its answer may still come, to whatever statement is sent next.
+      (this as unknown as { connection: { stream: Duplex } }).connection.stream.destroy();
+    }
+    return error;
+  }
 }

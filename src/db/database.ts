@@ -11,7 +11,7 @@ import { runInScope, TransactionScope } from './transaction-scope.js';
 /** What repositories get: Prisma's client bound to one open transaction. */
 export type Transaction = Prisma.TransactionClient;
 
-/** A statement as it was sent, without its parameters. */
+/** A statement as it was sent: without parameters, or with what it holds instead, which is no content. */
 export interface StatementEvent {
   readonly sql: string;
 }
@@ -28,7 +28,8 @@ export interface Database extends AsyncDisposable {
    * @param tenantId the tenant's UUID
    * @throws NestedTransactionError inside another transaction
    * @throws UnavailableError when no connection came free in time, the server is gone, or it cancelled a statement that
-   *   took too long or waited too long for a lock
+   *   took too long or waited too long for a lock. When the connection was lost during the COMMIT, all may be saved
+   *   nevertheless: nobody knows, and it is not run again
    */
   withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -68,8 +69,11 @@ const CLOSE_GRACE_MS = 10_000;
 
 /** serialization_failure and deadlock_detected: the same work may succeed when run again. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
-/** too_many_connections, admin_shutdown, crash_shutdown, cannot_connect_now. */
-const UNAVAILABLE_STATES = new Set(['53300', '57P01', '57P02', '57P03']);
+/**
+ * too_many_connections, admin_shutdown, crash_shutdown, cannot_connect_now, and read_only_sql_transaction, which a primary
+ * answers that is one no more.
+ */
+const UNAVAILABLE_STATES = new Set(['53300', '57P01', '57P02', '57P03', '25006']);
 /** query_canceled (a statement took too long, or waited too long for others) and lock_not_available. */
 const TOO_SLOW_STATES = new Set(['57014', '55P03']);
 
@@ -156,12 +160,9 @@ export class PooledDatabase implements Database {
     for (let retry = 0; ; retry++) {
       // One of its own for each attempt: it remembers what failed.
       const scope = open();
+      let result: T;
       try {
-        const result = await runInScope(scope, () => this.#prisma.$transaction(work));
-        for (const appended of scope.appended) {
-          for (const listener of this.#appendListeners) listener(appended);
-        }
-        return result;
+        result = await runInScope(scope, () => this.#prisma.$transaction(work));
       } catch (error) {
         if (error instanceof NestedTransactionError) throw error;
         if (isUnavailable(scope, error))
@@ -173,7 +174,12 @@ export class PooledDatabase implements Database {
         }
         if (retry >= MAX_RETRIES || !RETRYABLE_STATES.has(state)) throw error;
         await sleep(Math.random() * RETRY_WAIT_MS * 2 ** retry);
+        continue;
       }
+      for (const appended of scope.appended) {
+        for (const listener of this.#appendListeners) listener(appended);
+      }
+      return result;
     }
   }
 }

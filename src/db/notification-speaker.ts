@@ -60,6 +60,8 @@ export class Speaker {
   async #drop(): Promise<void> {
     const line = this.#line;
     this.#line = undefined;
+    // Another process may get the number.
+    this.processId = null;
     await line?.close();
   }
 }

@@ -6,6 +6,7 @@ import { startMaintenance } from './embedded/maintenance.js';
 import { type DatabaseLog, silentLog } from './log.js';
 import { applyMigrations } from './migrate.js';
 import { checkServer } from './server-check.js';
+import { STATEMENT_TIMEOUT_MS } from './transaction-scope.js';
 
 export interface DatabaseOptions {
   /** A PostgreSQL server, 15 or newer with pgvector: `postgres://user:password@host:5432/database`. */
@@ -16,6 +17,11 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   /** How long a new connection may take, in milliseconds. Default 15,000. */
   readonly connectTimeoutMs?: number;
+  /**
+   * How long a PostgreSQL server may take to answer a statement before its connection counts as lost, in milliseconds.
+   * Default 40,000: 10,000 more than a statement may take.
+   */
+  readonly answerTimeoutMs?: number;
   /** False: the caller has migrated. Default true. */
   readonly migrate?: boolean;
   /** Embedded: whether commits survive a power cut, for about 0.7 ms each. Default true. */
@@ -28,6 +34,8 @@ export const DEFAULT_POOL_SIZE = 10;
 
 /** The one backend of the embedded database serves one transaction at a time. */
 const EMBEDDED_POOL_SIZE = 1;
+/** PostgreSQL cancels a statement before that. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 10_000;
 
 /**
  * Opens the database and brings it to the newest migration. It is to be closed (`await using`), or the process stays.
@@ -42,7 +50,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await checkServer(connection, connectTimeoutMs);
     if (options.migrate ?? true) await applyMigrations({ connection, log });
     const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-    return new PooledDatabase('postgres', { connection, size, connectTimeoutMs, log }, async () => {});
+    const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+    const pool = { connection, size, connectTimeoutMs, answerTimeoutMs, log };
+    return new PooledDatabase('postgres', pool, async () => {});
   }
   const server = await EmbeddedServer.start({
     dataDirectory: requireDirectory(options),

@@ -98,7 +98,8 @@ export class TenantChannel {
    * @returns whether that is elsewhere than where it was read to
    */
   told(stream: { readonly epoch: number; readonly head: bigint } | undefined): boolean {
-    const news = stream?.epoch !== this.epoch || stream.head !== this.#end;
+    // What was committed here since the look is known already.
+    const news = stream?.epoch !== this.epoch || stream.head > this.#end;
     if (news) this.hint();
     return news;
   }
@@ -192,9 +193,8 @@ export class TenantChannel {
 
   /** @param events all that follow the window up to `through`, without a gap */
   #add(events: readonly EventRecord[], through: bigint): void {
-    this.#events.push(...events);
+    this.#events = [...this.#events, ...events].slice(-WINDOW);
     this.#end = through;
-    if (this.#events.length > WINDOW) this.#events = this.#events.slice(-WINDOW);
     for (const event of events) this.fanOut.publish(event);
   }
 }

@@ -8,11 +8,12 @@ import {
   streamHeads,
   streamState,
 } from '../db/index.js';
-import { UnauthenticatedError, UnavailableError } from '../errors.js';
+import { CursorExpiredError, UnauthenticatedError, UnavailableError } from '../errors.js';
 import type { Services } from '../services.js';
 import type { TenantActor } from '../tenancy/index.js';
 import { TenantChannel } from './channel.js';
 import type { Cursor, EARLIEST } from './cursor.js';
+import type { EventType } from './event-types.js';
 import { type FeedEntry, Follower } from './follower.js';
 import { beginAfter } from './place.js';
 import { PullIterator } from './pull-iterator.js';
@@ -33,9 +34,8 @@ export interface EventFeed extends AsyncDisposable {
    * A writer's hint after its commit: this tenant's memory changed. Events need none: those of this process are known by
    * their commit ({@link Database.onAppended}), and other processes are told then. Only what {@link news} says depends on
    * it, for changes that are not told as events.
-   * @param removed whether the write removed content for good: whoever is about to be shown it must not be any more
    */
-  wake(tenantId: string, write?: { readonly removed: boolean }): void;
+  wake(tenantId: string): void;
   /**
    * What is known now of a tenant that is followed in this process. Equal numbers at two times: no write that this
    * process knows of came between. Its own count from the moment that they have woken the feed.
@@ -84,9 +84,12 @@ export interface FeedTimings {
   readonly pollMs: number;
   /** A checkpoint follows the last entry at the latest after this: 15,000. */
   readonly checkpointMs: number;
-  /** How old the knowledge may be that an actor may listen, when something is delivered to it: 1,000. */
+  /**
+   * How old the knowledge may be that an actor may listen: 1,000. With {@link idleCheckMs} and the tick of a follower's checks it is
+   * less than the 2 s within which a revoked key's streams end.
+   */
   readonly standingMs: number;
-  /** How often that is asked while nothing is delivered: 1,500. */
+  /** How often that is asked while nothing is delivered: 700. */
   readonly idleCheckMs: number;
 }
 
@@ -97,13 +100,17 @@ export interface FeedOptions extends FeedTimings {
   readonly notifications?: Partial<NotificationTimings>;
 }
 
-const OPTIONS: FeedOptions = {
+/** How feeds are kept when nothing else is said. */
+export const FEED_OPTIONS: FeedOptions = {
   pollMs: 1_500,
   checkpointMs: 15_000,
   standingMs: 1_000,
-  idleCheckMs: 1_500,
+  idleCheckMs: 700,
   hints: true,
 };
+
+/** Events of content that is gone for good: whoever is about to be shown it must not be any more. */
+const REMOVING: ReadonlySet<string> = new Set<EventType>(['FACT_FORGOTTEN']);
 
 /** Most events per statement. */
 const PAGE = 500;
@@ -113,7 +120,7 @@ export const SPAN = 20_000;
 type Deps = Pick<Services, 'db' | 'log' | 'now'>;
 
 export function createEventFeed(deps: Deps, options: Partial<FeedOptions> = {}): EventFeed {
-  return new TenantFeeds(deps, { ...OPTIONS, ...options });
+  return new TenantFeeds(deps, { ...FEED_OPTIONS, ...options });
 }
 
 class TenantFeeds implements EventFeed {
@@ -137,14 +144,12 @@ class TenantFeeds implements EventFeed {
       onGap: () => this.#pollNow(),
       timings: options.notifications,
     });
-    if (options.hints) this.#deaf = deps.db.onAppended((appended) => this.#appended(appended));
+    this.#deaf = deps.db.onAppended((appended) => this.#appended(appended));
   }
 
-  wake(tenantId: string, { removed } = { removed: false }): void {
+  wake(tenantId: string): void {
     const channel = this.#channels.get(tenantId);
-    // Not left to the hints, which may be off.
     if (channel) channel.writes++;
-    if (channel && removed) channel.removals++;
   }
 
   news(tenantId: string): StreamNews | undefined {
@@ -210,7 +215,12 @@ class TenantFeeds implements EventFeed {
   #appended({ tenantId, known }: AppendedEvents): void {
     const channel = this.#channels.get(tenantId);
     // Before anything of the event is delivered: what was made ready from before it must not be.
-    if (channel && known?.events.some(({ type }) => type === 'FACT_FORGOTTEN')) channel.removals++;
+    if (channel && known?.events.some(({ type }) => REMOVING.has(type))) channel.removals++;
+    if (!this.options.hints) {
+      // Whoever shares an answer has to know of the write; followers are left to the poll.
+      if (channel) channel.writes++;
+      return;
+    }
     channel?.saved(known);
     this.#wakeUps.tell(tenantId);
   }
@@ -224,8 +234,9 @@ class TenantFeeds implements EventFeed {
   #join(actor: TenantActor, head: { epoch: number; seq: bigint }): TenantChannel {
     const { id } = actor.tenant;
     let channel = this.#channels.get(id);
-    // A channel of another history has ended, or is about to notice.
+    // Nobody tells a channel of another history anything any more: who follows it has to know.
     if (!channel || channel.failure || channel.epoch !== head.epoch) {
+      channel?.fail(new CursorExpiredError());
       channel = new TenantChannel(head, (after) => this.#read(actor, after, { range: {} }));
       this.#channels.set(id, channel);
       this.#pollTimer ??= this.#schedulePoll();

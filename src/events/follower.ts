@@ -10,6 +10,12 @@ export type FeedEntry =
   | { readonly kind: 'event'; readonly cursor: Cursor; readonly event: EventRecord }
   | { readonly kind: 'checkpoint'; readonly cursor: Cursor; readonly at: Date };
 
+/**
+ * Those who wait ask at the same moments whether they may go on: any number of keys is then asked after by few statements.
+ * In ms.
+ */
+export const CHECK_TICK_MS = 250;
+
 export interface FollowerOptions {
   readonly channel: TenantChannel;
   /** The last event that is not to be delivered. */
@@ -70,11 +76,13 @@ export class Follower {
         return this.#deliver({ kind: 'event', cursor: this.#cursor(), event });
       }
       if (performance.now() >= this.#checkpointAt) return this.#deliver(this.#checkpoint());
-      if (this.#caughtUp() && performance.now() >= this.#checkAt) await this.#authorise();
+      if (performance.now() >= this.#checkAt) await this.#authorise();
       // From here to the wait nothing else runs: what comes from now on, the channel tells.
       if (signal.aborted || channel.failure || !this.#caughtUp()) continue;
       const due = Math.min(this.#checkpointAt, this.#checkAt) - performance.now();
-      this.#position = await channel.wait(this.#takeSeat(signal), Math.max(1, due));
+      const passed = await channel.wait(this.#takeSeat(signal), Math.max(1, due));
+      // The channel may stand before a place that this one read to in the log.
+      if (passed > this.#position) this.#position = passed;
     }
     return undefined;
   }
@@ -138,7 +146,8 @@ export class Follower {
     if (!(await this.options.stillAllowed())) {
       throw new UnauthenticatedError('The key was revoked or has expired');
     }
-    this.#checkAt = performance.now() + this.options.idleCheckMs;
+    const due = performance.now() + this.options.idleCheckMs;
+    this.#checkAt = Math.ceil(due / CHECK_TICK_MS) * CHECK_TICK_MS;
   }
 
   #checkpoint(): FeedEntry {

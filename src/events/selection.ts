@@ -1,5 +1,5 @@
 import { agentsByIds, type EventRecord, type EventSelection, inTenant, usersByIds } from '../db/index.js';
-import { BadInputError, ForbiddenError, NotFoundError } from '../errors.js';
+import { BadInputError, ForbiddenError, NotFoundError, UnauthenticatedError } from '../errors.js';
 import type { Services } from '../services.js';
 import type { Actor, TenantActor } from '../tenancy/index.js';
 import type { EventType, ImportanceCause } from './event-types.js';
@@ -40,9 +40,11 @@ export const MAX_FACTS = 500;
  * those of no agent, a user its own.
  */
 export function eventRange(actor: Actor): EventSelection['range'] {
-  if (actor.kind === 'AGENT') return { agentId: actor.agentId ?? undefined };
-  if (actor.kind === 'USER') return { userId: actor.userId ?? undefined };
-  return {};
+  if (actor.kind !== 'AGENT' && actor.kind !== 'USER') return {};
+  const own = actor.kind === 'AGENT' ? { agentId: actor.agentId } : { userId: actor.userId };
+  // Nobody may be taken for one who sees everything.
+  if (Object.values(own).includes(null)) throw new UnauthenticatedError();
+  return own as EventSelection['range'];
 }
 
 /**

@@ -48,7 +48,9 @@ export class Standing {
     this.#sweep(askedAt);
     const holds = this.#loader.load(subject);
     this.#answers.set(id, { askedAt, holds });
-    holds.catch(() => this.#answers.delete(id));
+    holds.catch(() => {
+      if (this.#answers.get(id)?.holds === holds) this.#answers.delete(id);
+    });
     return holds;
   }
 

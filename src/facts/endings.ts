@@ -143,7 +143,7 @@ export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetIn
     appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
     return fact.id;
   });
-  deps.feed.wake(actor.tenant.id, { removed: true });
+  deps.feed.wake(actor.tenant.id);
   return id;
 }
 

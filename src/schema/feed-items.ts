@@ -140,6 +140,18 @@ const Occurrence = builder.interfaceRef<Told>('Occurrence').implement({
   description: 'Something that happened. It holds ids and numbers; content is read when it is delivered.',
   interfaces: [FeedItem],
   fields: (t) => ({
+    type: t.field({
+      type: EventTypeEnum,
+      description: 'What happened.',
+      resolve: ({ event }) => event.type as EventType,
+    }),
+    subjectId: t.id({
+      nullable: true,
+      description:
+        'Global id of what it is about, by `type`: a fact, an extraction, a profile, a rescoring job, a consolidation or the tenant.',
+      resolve: ({ event }) =>
+        event.subjectId === null ? null : toGlobalId(SUBJECT_TYPES[event.type as EventType], event.subjectId),
+    }),
     at: t.field({
       type: 'DateTime',
       description: 'When it happened.',
@@ -200,18 +212,4 @@ builder.objectRef<Told>('ImportanceChange').implement({
 builder.objectRef<Told>('MemoryEvent').implement({
   description: 'Any other event.',
   interfaces: [FeedItem, Occurrence],
-  fields: (t) => ({
-    type: t.field({
-      type: EventTypeEnum,
-      description: 'What happened.',
-      resolve: ({ event }) => event.type as EventType,
-    }),
-    subjectId: t.id({
-      nullable: true,
-      description:
-        'Global id of what it is about, by `type`: a fact, an extraction, a profile, a rescoring job, a consolidation or the tenant.',
-      resolve: ({ event }) =>
-        event.subjectId === null ? null : toGlobalId(SUBJECT_TYPES[event.type as EventType], event.subjectId),
-    }),
-  }),
 });

@@ -59,7 +59,7 @@ export interface ServerOptions<S extends ServerServices, Context extends BaseCon
   /** Which events are resolved once for several subscribers; each for itself when left out. */
   readonly sharing?: Sharing<Context>;
   /** How far behind the reader of a stream may be; the defaults of an outlet when left out. */
-  readonly lag?: Omit<OutletOptions, 'unsent'>;
+  readonly lag?: Omit<OutletOptions, 'unsent' | 'cut'>;
 }
 
 export interface Server {
@@ -184,7 +184,11 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     const work = async () => {
       try {
         const url = urlOf(incoming);
-        const outlet = new Outlet({ unsent: () => outgoing.writableLength, ...options.lag });
+        const outlet = new Outlet({
+          unsent: () => outgoing.writableLength,
+          cut: () => outgoing.destroy(),
+          ...options.lag,
+        });
         const response = url
           ? await answer(toRequest(url, incoming, outgoing, yoga.fetchAPI), outlet)
           : new Response(null, { status: 400 });

@@ -12,6 +12,9 @@ import type { StreamSlots } from './stream-slots.js';
 /** Events that one subscription gets in a row before all others have their turn. */
 const TURN = 20;
 
+/** How long a result is put off whose content was removed over and over while it was made ready, in ms. */
+const REMOVALS_PAUSE_MS = 50;
+
 /** The open subscriptions of a server. */
 export interface Subscriptions {
   readonly plugin: Plugin;
@@ -87,10 +90,14 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
 
     /** As things are when it is delivered: what was removed meanwhile, by this process, is not in it. */
     async function resultOf(value: unknown, shows: object | undefined): Promise<ExecutionResult> {
-      for (;;) {
+      // Only what is delivered to several shows content.
+      if (shows === undefined) return resolve(value, freshContext(context));
+      for (let tries = 0; ; tries++) {
+        // Each removal is waited for, but a burst of them must not have everybody read all the time.
+        if (tries > 2) await new Promise((done) => setTimeout(done, REMOVALS_PAUSE_MS));
         const news = sharing.newsOf(context);
         const result =
-          shows && news && reader !== undefined && key !== undefined
+          news && reader !== undefined && key !== undefined
             ? await shared.get(shows, key, news.writes, () =>
                 resolve(value, contextOfTurn(reader, news.writes, context)),
               )

@@ -47,7 +47,7 @@ export interface WebSocketOptions {
   ) => Promise<PreparedOperation | readonly GraphQLError[]>;
   readonly mask: (error: unknown) => GraphQLError;
   /** How far behind a reader may be; the defaults of {@link Outlet} when left out. */
-  readonly lag?: Omit<OutletOptions, 'unsent'>;
+  readonly lag?: Omit<OutletOptions, 'unsent' | 'cut'>;
 }
 
 export interface WebSocketTransport {
@@ -138,7 +138,11 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
 
   function serve(socket: WebSocket, request: IncomingMessage): void {
     const given = request.headers[REQUEST_ID_HEADER];
-    const outlet = new Outlet({ unsent: () => socket.bufferedAmount, ...options.lag });
+    const outlet = new Outlet({
+      unsent: () => socket.bufferedAmount,
+      cut: () => socket.terminate(),
+      ...options.lag,
+    });
     const connection: Connection = {
       socket,
       outlet,

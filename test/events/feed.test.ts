@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, inTenant } from '../../src/db/index.js';
+import { FEED_OPTIONS } from '../../src/events/feed.js';
+import { CHECK_TICK_MS } from '../../src/events/follower.js';
 import {
   encodeCursor,
   type FeedEntry,
@@ -80,7 +82,7 @@ describe('a feed', () => {
 
   it('arrives without any hint, by its poll', async () => {
     fixture = await Fixture.make(db);
-    await using feed = feedOf(db, { pollMs: 30 });
+    await using feed = feedOf(db, { pollMs: 30, hints: false });
     const entries = await follow(feed, fixture.admin);
     const next = take(entries, 1);
     const [subject] = ids(1);
@@ -266,6 +268,30 @@ describe('a feed', () => {
     const entries = await follow(feed, fixture.admin, 'earliest', AbortSignal.abort());
     expect(await entries.next()).toEqual({ done: true, value: undefined });
     expect(feed.stats().followers).toBe(0);
+  });
+
+  it('ends the streams of a history that was replaced as soon as somebody follows the new one', async () => {
+    fixture = await Fixture.make(db);
+    const feed = feedOf(db);
+    const entries = await follow(feed, fixture.admin);
+    const waiting = failureOf(entries.next());
+    await inTenant(
+      db,
+      fixture.tenant,
+      ({ tx, tenantId }) =>
+        tx.$executeRaw`UPDATE tenant_stream SET epoch = epoch + 1 WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const later = await follow(feed, fixture.admin);
+    expect(await waiting).toMatchObject({ code: 'CURSOR_EXPIRED' });
+    // Nobody is left behind whom the feed would wait for.
+    const pending = failureOf(later.next());
+    await feed[Symbol.asyncDispose]();
+    expect(await pending).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('knows of a revoked key within 2 seconds, also while nothing is delivered', () => {
+    const { standingMs, idleCheckMs } = FEED_OPTIONS;
+    expect(standingMs + idleCheckMs + CHECK_TICK_MS).toBeLessThan(2_000);
   });
 
   it('ends a stream whose key was revoked, before the next delivery', async () => {

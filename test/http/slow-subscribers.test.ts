@@ -10,7 +10,7 @@ import { type TestApp, type TestTenant, testApp } from '../support/app.js';
 /** Events of the tenant; what is sent of them is more than all buffers of a connection hold. */
 const EVENTS = 1_200;
 /** How far behind a reader may be here: half a second, instead of half a minute. */
-const LAG = { lagMs: 500 };
+const LAG = { lagMs: 3_000, cutMs: 120_000 };
 /** Some 15 kB for each event. */
 const LARGE = `subscription ($after: String) {
   memoryEvents(after: $after) {

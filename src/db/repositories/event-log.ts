@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/client.js';
-import type { Transaction } from '../index.js';
+import type { Database, Transaction } from '../index.js';
 import type { Unit } from './unit.js';
 
 /** Where a tenant's event stream stands. Events in `(floor, head]` exist, without gaps (SPEC §11). */
@@ -165,6 +165,23 @@ export async function streamHeads(
     SELECT tenant_id AS "tenantId", epoch, head FROM tenant_stream
     WHERE tenant_id = ANY(${[...tenantIds]}::uuid[])`;
   return new Map(rows.map((row) => [row.tenantId, row]));
+}
+
+/**
+ * Makes every tenant's stream another history, so that cursors from before are refused. A short transaction each.
+ * @returns of how many tenants
+ */
+export async function beginNewHistories(db: Database): Promise<number> {
+  const tenants = await db.withPlatform((tx) =>
+    tx.tenant.findMany({ select: { id: true }, orderBy: { id: 'asc' } }),
+  );
+  for (const { id } of tenants) {
+    await db.withTenant(
+      id,
+      (tx) => tx.$executeRaw`UPDATE tenant_stream SET epoch = epoch + 1 WHERE tenant_id = ${id}::uuid`,
+    );
+  }
+  return tenants.length;
 }
 
 /**
