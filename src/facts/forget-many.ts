@@ -64,7 +64,7 @@ export async function forgetMany(
         : { error: new NotFoundError('Fact', pathOf(targets[place] as FactTarget, [])) },
     );
   });
-  deps.feed.wake(actor.tenant.id, { removed: true });
+  deps.feed.wake(actor.tenant.id);
   return results;
 }
 
