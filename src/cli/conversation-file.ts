@@ -3,6 +3,14 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { CliError } from './cli-error.js';
 import { lineAt, lineOf } from './json-position.js';
+import {
+  type GivenConversation,
+  type GivenMessage,
+  isLocomo,
+  readLocomo,
+  sessionDateTime,
+  text,
+} from './locomo-file.js';
 import { sessionTime } from './session-time.js';
 
 /** A message as the API takes it, and the line of the file that it is from. */
@@ -39,20 +47,13 @@ export interface Conversation {
   readonly questions: readonly Question[];
 }
 
-const text = z.string().refine((value) => value.trim() !== '', 'must not be blank');
 const schema = z.object({
   id: text.optional(),
   messages: z
     .array(
       z.object({
         session: z.number().int().min(0),
-        sessionDateTime: z
-          .string()
-          .refine(
-            (value) => sessionTime(value) !== null,
-            'must be a time, like "1:56 pm on 8 May, 2023" or 2023-05-08T13:56:00Z',
-          )
-          .optional(),
+        sessionDateTime: sessionDateTime.optional(),
         speaker: text.max(200).optional(),
         diaId: text.max(200),
         text: z.string(),
@@ -82,36 +83,70 @@ export async function conversationFiles(path: string): Promise<string[]> {
 export async function readConversations(path: string): Promise<Conversation[]> {
   const conversations: Conversation[] = [];
   for (const file of await conversationFiles(path)) {
-    const conversation = parseConversation(file, await readFile(file, 'utf8'));
-    const twin = conversations.find(({ id }) => id === conversation.id);
-    if (twin) throw new CliError(`${file}: its id is that of ${twin.file} too`, 'BAD_FILE');
-    conversations.push(conversation);
+    for (const conversation of parseConversations(file, await readFile(file, 'utf8'))) {
+      const twin = conversations.find(({ id }) => id === conversation.id);
+      if (twin)
+        throw new CliError(`${file}: the id ${conversation.id} is one of ${twin.file} too`, 'BAD_FILE');
+      conversations.push(conversation);
+    }
   }
   return conversations;
 }
 
+/** The one conversation of a file. @throws CliError as {@link parseConversations} does, and for several */
+export function parseConversation(file: string, json: string): Conversation {
+  const [conversation, another] = parseConversations(file, json);
+  if (!conversation || another) throw at(file, 1, 'holds several conversations');
+  return conversation;
+}
+
 /**
- * A conversation from the text of its file. A session a number, in the order of their first messages; what a picture
- * shows is told in the text, `[shares …]`, so that it is found by it.
+ * Conversations from the text of a file: one in Salient's own form, or those of LoCoMo as it is published. A session a
+ * number, in the order of their first messages; what a picture shows is told in the text, `[shares …]`, so that it is
+ * found by it.
  * @throws CliError naming file, line and field
  */
-export function parseConversation(file: string, json: string): Conversation {
+export function parseConversations(file: string, json: string): Conversation[] {
   const given = parseJson(file, json);
-  const result = schema.safeParse(given);
-  if (!result.success) {
-    const [issue] = result.error.issues;
+  try {
+    const conversations = isLocomo(given) ? readLocomo(given) : [ownForm(given)];
+    return conversations.map((conversation, index) => {
+      const name = basename(file, '.json');
+      return toConversation(file, json, conversation, index === 0 ? name : `${name}-${index + 1}`);
+    });
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const [issue] = error.issues;
     const path = issue?.path ?? [];
     throw at(file, lineOf(json, path), `${path.join('.') || 'the file'}: ${issue?.message}`);
   }
-  const { id = basename(file, '.json'), messages, questions } = result.data;
+}
+
+function ownForm(given: unknown): GivenConversation {
+  const { id, messages, questions } = schema.parse(given);
+  return {
+    id,
+    messages: messages.map((message, index) => ({ ...message, path: ['messages', index] })),
+    questions,
+  };
+}
+
+function toConversation(
+  file: string,
+  json: string,
+  { id: named, messages, questions }: GivenConversation,
+  otherwise: string,
+): Conversation {
+  const id = named ?? otherwise;
   const sessions = new Map<number, ImportMessage[]>();
   const seen = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    const line = () => lineOf(json, ['messages', index]);
+  for (const message of messages) {
+    const line = () => lineOf(json, message.path);
+    const where = message.path.join('.');
     const content = contentOf(message);
-    if (content === '') throw at(file, line(), `messages.${index}: neither text nor imageCaption`);
+    if (content === '') throw at(file, line(), `${where}: neither text nor the caption of a picture`);
     const key = JSON.stringify([message.session, message.diaId]);
-    if (seen.has(key)) throw at(file, line(), `messages.${index}.diaId: is twice in the session`);
+    if (seen.has(key)) throw at(file, line(), `${where}: its id is twice in the session`);
     seen.add(key);
     const held = message.sessionDateTime === undefined ? null : sessionTime(message.sessionDateTime);
     const session = sessions.get(message.session) ?? [];
@@ -136,7 +171,7 @@ export function parseConversation(file: string, json: string): Conversation {
   };
 }
 
-function contentOf({ text, imageCaption }: { text: string; imageCaption?: string | undefined }): string {
+function contentOf({ text, imageCaption }: GivenMessage): string {
   const caption = imageCaption?.trim();
   return [text.trim(), ...(caption ? [`[shares ${caption}]`] : [])].filter(Boolean).join(' ');
 }

@@ -18,10 +18,11 @@ const CATEGORIES: Readonly<Record<number, string>> = {
   5: 'adversarial',
 };
 
-export const EVALUATE_HELP = `salient evaluate locomo <directory> [options]
+export const EVALUATE_HELP = `salient evaluate locomo <file|directory> [options]
 
   Imports conversations through the API, each into a tenant of its own, asks their questions (OBSERVE, k 50) and tells
-  which share of the evidence is within the first 5, 10, 25 and 50 messages.
+  which share of the evidence is within the first 5, 10, 25 and 50 messages. Files are as docs/recall.md says, or as
+  LoCoMo publishes its own (locomo10.json).
 
   --<variant>            ${Object.keys(VARIANTS).join(', ')}; several may be given.
                          Without any: default
@@ -67,7 +68,7 @@ export async function evaluateCommand(args: readonly string[]): Promise<void> {
   if (values.help) return void console.log(EVALUATE_HELP);
   const [suite, path] = positionals;
   if (suite !== 'locomo' || path === undefined || positionals.length > 2)
-    throw new CliError(`evaluate needs locomo and a directory\n\n${EVALUATE_HELP}`);
+    throw new CliError(`evaluate needs locomo and a file or a directory\n\n${EVALUATE_HELP}`);
   const every = Object.keys(VARIANTS) as VariantName[];
   const chosen = every.filter((name) => values.variants || values[name]);
   const conversations = await readConversations(path);

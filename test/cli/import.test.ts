@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../../src/cli/api-client.js';
-import { parseConversation } from '../../src/cli/conversation-file.js';
+import { parseConversation, readConversations } from '../../src/cli/conversation-file.js';
 import { importCommand, importConversations } from '../../src/cli/import.js';
 import { openTarget } from '../../src/cli/import-target.js';
 import { Importer } from '../../src/cli/importer.js';
@@ -93,6 +93,12 @@ interface Session {
   readonly messages: { edges: { node: Record<string, unknown> & { externalId: string } }[] };
 }
 
+interface FoundMessage {
+  readonly externalId: string;
+  readonly content: string;
+  readonly session: { readonly externalId: string };
+}
+
 const idsOf = (session: Session | undefined) =>
   session?.messages.edges.map(({ node }) => node.externalId) ?? [];
 
@@ -121,6 +127,48 @@ describe('salient import', () => {
     expect(first.facts).toBeGreaterThan(0);
     expect(await run(slug, [path])).toContain('0 messages added, 6 were there already');
     expect(await memoryOf(slug)).toEqual(first);
+  });
+
+  test('of whole conversations, twice without a change: every message is there once, and is found by what it says', {
+    timeout: 300_000,
+  }, async () => {
+    const slug = newSlug();
+    const names = ['clinic', 'harbour'];
+    const talks = await mkdtemp(join(directory, 'talks-'));
+    const data = new URL('../recall/data/', import.meta.url);
+    for (const name of names) await cp(new URL(`${name}.json`, data), join(talks, `${name}.json`));
+    const given = await readConversations(talks);
+    const messages = given.flatMap(({ sessions }) =>
+      sessions.flatMap(({ externalId, messages }) =>
+        messages.map((each) => ({ session: externalId, ...each })),
+      ),
+    );
+    expect(messages.length).toBe(150);
+    expect(await run(slug, [talks])).toContain(`${messages.length} messages added, 0 were there already`);
+    const first = await memoryOf(slug);
+    expect(await run(slug, [talks])).toContain(`0 messages added, ${messages.length} were there already`);
+    expect(await memoryOf(slug)).toEqual(first);
+
+    const { client, agentId, userId } = await openTarget(ApiClient.inProcess(salient.app, ADMIN_KEY), {
+      tenant: slug,
+      agent: 'desk',
+      user: 'ada',
+    });
+    const missed: string[] = [];
+    const look = async ({ content, externalId, session }: (typeof messages)[number]) => {
+      const { recall } = await client.ask<{ recall: { items: { node: FoundMessage }[] } }>(
+        `query ($input: RecallInput!) { recall(input: $input) { items { node {
+           ... on Message { externalId content session { externalId } } } } } }`,
+        { input: { query: content, agentId, userId, k: 10, sources: ['MESSAGE'], mode: 'OBSERVE' } },
+      );
+      const found = recall.items.some(
+        ({ node }) => node.externalId === externalId && node.session.externalId === session,
+      );
+      if (!found) missed.push(`${session} ${externalId}`);
+    };
+    for (let from = 0; from < messages.length; from += 10)
+      await Promise.all(messages.slice(from, from + 10).map(look));
+    expect(missed).toEqual([]);
   });
 
   test('goes on where it was broken off, in order', async () => {
@@ -159,7 +207,7 @@ describe('salient import', () => {
     );
     const twice = conversation(1, 2);
     Object.assign(twice.messages[1] as object, { diaId: 'D1:1' });
-    await expect(fault('twice.json', twice)).rejects.toThrow(/twice\.json:11: messages\.1\.diaId/);
+    await expect(fault('twice.json', twice)).rejects.toThrow(/twice\.json:11: messages\.1: its id is twice/);
     await expect(run(slug, [join(directory, 'missing.json')])).rejects.toThrow('no such file');
     const { data } = await salient.send<{ tenant: unknown }>({
       key: ADMIN_KEY,

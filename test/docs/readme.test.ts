@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Kind, parse } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_KEY, type TestApp, testApp } from '../support/app.js';
@@ -48,6 +53,25 @@ test("the README's examples work, in their order", async () => {
     effectiveSalienceProfile: { interests: [{ topic: 'someone is allergic to a food', origin: 'TENANT' }] },
   });
   expect(examples.length).toBeGreaterThanOrEqual(10);
+});
+
+test('a line of JSON is imported from standard input as the README says', { timeout: 180_000 }, async () => {
+  const command = /```sh\n(echo '\{"session"[\s\S]*?)```/.exec(readme)?.[1] as string;
+  const directory = await mkdtemp(join(tmpdir(), 'salient-readme-'));
+  const run = async () => {
+    // The tests have built what `npm run salient` would build.
+    const built = command.replace('npm run --silent salient --', 'node dist/main.js');
+    expect(built).not.toBe(command);
+    const { PATH } = process.env;
+    const env = { PATH, SALIENT_DATA_DIR: directory, SALIENT_EMBEDDING: 'fake' };
+    return (await promisify(execFile)('bash', ['-c', built], { env })).stderr;
+  };
+  try {
+    expect(await run()).toContain('1 messages added, 0 were there already, in 1 sessions');
+    expect(await run()).toContain('0 messages added, 1 were there already, in 1 sessions');
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });
 
 test('the table of settings has every variable that is read', () => {
