@@ -48,8 +48,8 @@ export class Gateway implements AsyncDisposable {
     if (batch) this.onAppend();
     const answer = await this.#ask(incoming, body);
     if (batch && answer?.status === 200 && isAccepted(answer.text)) this.#keep(batch);
-    outgoing.writeHead(answer?.status ?? 503, { 'content-type': 'application/json' });
-    outgoing.end(answer?.text ?? '{}');
+    outgoing.writeHead(answer?.status ?? 503, { 'content-type': answer ? 'application/json' : 'text/plain' });
+    outgoing.end(answer?.text ?? 'nobody serves');
   }
 
   /** Null where the server did not answer to the end. */
