@@ -8,15 +8,27 @@
 import { cpus } from 'node:os';
 import * as append from './append.mjs';
 import * as effective from './effective.mjs';
+import * as encoder from './encoder.mjs';
 import * as fanOut from './fan-out.mjs';
 import * as followed from './followed.mjs';
 import * as learn from './learn.mjs';
+import * as overview from './overview.mjs';
 import * as preview from './preview.mjs';
 import * as rescore from './rescore.mjs';
 import { table } from './support/measure.mjs';
 import { withDatabase } from './support/postgres.mjs';
 
-const parts = { rescore, preview, learn, effective, append, 'fan-out': fanOut, followed };
+const parts = {
+  rescore,
+  preview,
+  learn,
+  effective,
+  append,
+  'fan-out': fanOut,
+  followed,
+  overview,
+  encoder,
+};
 
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith('--'));
@@ -25,7 +37,7 @@ const log = (line) => process.stderr.write(`${line}\n`);
 
 if (name === undefined) {
   print('npm run bench -- <part> [--json]\n');
-  for (const [part, { measures }] of Object.entries(parts)) print(`  ${part.padEnd(10)} ${measures}`);
+  for (const [part, { measures }] of Object.entries(parts)) print(`  ${part.padEnd(16)} ${measures}`);
 } else if (!Object.hasOwn(parts, name)) {
   log(`There is no part ${name}; there are ${Object.keys(parts).join(', ')}.`);
   process.exitCode = 2;
@@ -34,6 +46,11 @@ if (name === undefined) {
 }
 
 async function measure(part) {
+  if (parts[part].needsDatabase === false) {
+    const result = await parts[part].run({ log });
+    tell(part, { cores: cpus().length, node: process.version, database: 'none of its own' }, result);
+    return;
+  }
   await withDatabase(async ({ url, where }) => {
     const result = await parts[part].run({ databaseUrl: url, log });
     tell(part, { cores: cpus().length, node: process.version, database: where }, result);

@@ -72,7 +72,7 @@ async function makeOwners(services, actor, count) {
   const agent = await createAgent(services, actor, { name: 'Bench' });
   const owners = [];
   for (let i = 0; i < count; i += 1) {
-    const user = await createUser(services, actor, { externalId: `user-${i}` });
+    const user = await createUser(services, actor, { externalId: `user-${i}-${newId()}` });
     owners.push({ agentId: agent.id, userId: user.id });
   }
   return owners;
