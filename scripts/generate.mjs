@@ -2,6 +2,7 @@
 //   src/db/generated            Prisma's client, from prisma/schema.prisma
 //   src/db/embedded/cluster.br  the empty cluster that the embedded database starts from, by PGlite's packages
 //   schema.graphql              printed from the code
+//   docs/errors.md              the table of error codes, from src/error-codes.ts
 // and with --check also proves that the migrations make exactly the tables of prisma/schema.prisma.
 //
 //   node scripts/generate.mjs            make all
@@ -29,7 +30,8 @@ try {
   generateClient();
   run('npm', ['run', '--silent', 'build']);
   await generateClusterTemplate();
-  generateGraphqlSchema();
+  generatePrinted('schema.graphql', 'schema');
+  generatePrinted('docs/errors.md', 'errors');
   if (check) await compareMigrations();
 } catch (error) {
   problems.push(error instanceof Error ? error.message : String(error));
@@ -85,13 +87,14 @@ async function generateClusterTemplate() {
   run('node', ['scripts/copy-assets.mjs']);
 }
 
-function generateGraphqlSchema() {
-  const made = run('node', ['dist/main.js', 'schema']);
-  const path = join(root, 'schema.graphql');
+/** A file that a command of the built product prints. */
+function generatePrinted(file, command) {
+  const made = run('node', ['dist/main.js', command]);
+  const path = join(root, file);
   const present = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   if (made === present) return;
-  if (check) problems.push('schema.graphql is out of date: run npm run generate.');
-  else writeFileSync(path, made);
+  if (check) problems.push(`${file} is out of date: run npm run generate.`);
+  else write(path, made);
 }
 
 /** Applies all migrations to an empty embedded database and asks Prisma's engine what its schema would change. */

@@ -19,6 +19,7 @@ import { ALGORITHM_VERSION } from './salience/index.js';
 import { createContext, feedSharing, schema } from './schema/index.js';
 import { createServer, type Listener, type Server } from './server/index.js';
 import type { Services } from './services.js';
+import { createTelemetry, watchServices } from './telemetry/index.js';
 import { authenticate } from './tenancy/index.js';
 
 /** A running Salient. Disposing it ends what is under way and closes everything. */
@@ -68,6 +69,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   try {
     const log = parts.log ?? createLogger(config.logLevel);
     const now = parts.now ?? (() => new Date());
+    const telemetry = keep(await createTelemetry({ ...config, tenants: config.metricsTenants === 'on' }));
     const db =
       parts.database ??
       keep(await openDatabase({ ...config, log: (level, message, fields) => log[level](fields, message) }));
@@ -105,10 +107,13 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       profiles,
       ...(parts.ranking ? { ranking: parts.ranking } : {}),
       rescorer,
+      telemetry,
     };
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };
+    const stopWatching = watchServices(services);
+    opened.push(async () => stopWatching());
     const server: Server = createServer({
       schema,
       services,

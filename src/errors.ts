@@ -1,20 +1,10 @@
+import type { ApiErrorCode } from './error-codes.js';
+
 /**
- * The errors that Salient's services raise. Each has a stable `code` (part of the API), a message that is safe to
- * show (never content of a memory, never a secret) and, where one input is at fault, its `path`.
+ * The errors that Salient's services raise. Each has a stable `code` (part of the API, in the table of error-codes.ts), a
+ * message that is safe to show (never content of a memory, never a secret) and, where one input is at fault, its `path`.
  */
-export type ErrorCode =
-  | 'BAD_INPUT'
-  | 'NOT_FOUND'
-  | 'AMBIGUOUS_MATCH'
-  | 'CONFLICT'
-  | 'CONTENT_REFUSED'
-  | 'BUDGET_EXCEEDED'
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'LIMIT_EXCEEDED'
-  | 'CURSOR_EXPIRED'
-  | 'SUBSCRIPTION_LAGGED'
-  | 'UNAVAILABLE';
+export type ErrorCode = ApiErrorCode;
 
 /** Path of the input at fault, from the mutation's input object on: `['target', 'id']`. */
 export type InputPath = readonly (string | number)[];

@@ -11,6 +11,7 @@ const HELP = `salient <command>
   evaluate  measure recall on conversations with questions
   demo      run the main job on an example conversation, in a temporary database
   schema    print the GraphQL schema
+  errors    print the table of error codes
 
 Settings come from the environment; the README has the table.`;
 
@@ -23,6 +24,7 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   evaluate: async (args) => (await import('./cli/evaluate.js')).evaluateCommand(args),
   demo: async () => (await import('./cli/demo.js')).demo(),
   schema: async () => (await import('./cli/print-schema.js')).printSchema(),
+  errors: async () => void process.stdout.write((await import('./error-codes.js')).errorsPage()),
 };
 
 async function main(name: string | undefined): Promise<void> {

@@ -8,6 +8,7 @@ import type { Learner } from './learning/index.js';
 import type { Logger } from './log.js';
 import type { ProfileReader } from './profiles/index.js';
 import type { RankingOverrides } from './recall/index.js';
+import type { Telemetry } from './telemetry/index.js';
 
 /** What the features are given, made once in app.ts. None of it holds state that a second server would contradict. */
 export interface Services {
@@ -26,6 +27,7 @@ export interface Services {
   /** How recall ranks where it is not by the rules' defaults: to compare rankings. */
   readonly ranking?: RankingOverrides;
   readonly rescorer: RescoreRunner;
+  readonly telemetry: Telemetry;
   /** The clock of world and knowledge time. */
   now(): Date;
 }

@@ -28,6 +28,16 @@ const settings = z.object({
   maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
   /** WebSockets, and streams over HTTP, that one tenant may have open at one process. */
   maxStreamsPerTenant: integer(1, 1_000_000).default(1_000),
+  /** What a reader of `/metrics` must show; nothing where it is not set. */
+  metricsToken: z.string().min(16, 'must have at least 16 characters').optional(),
+  /** `on`: requests are counted by tenant as well, a series for each. */
+  metricsTenants: z.enum(['on', 'off']).default('off'),
+  /** Base URL of an OpenTelemetry collector (OTLP over HTTP); absent: no traces. */
+  otlpEndpoint: z
+    .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+    .optional(),
+  /** How traces name this process. */
+  serviceName: z.string().default('salient'),
   ...openaiSettings,
 });
 
@@ -52,6 +62,10 @@ const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
   logLevel: 'SALIENT_LOG_LEVEL',
   maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',
   maxStreamsPerTenant: 'SALIENT_MAX_STREAMS_PER_TENANT',
+  metricsToken: 'SALIENT_METRICS_TOKEN',
+  metricsTenants: 'SALIENT_METRICS_TENANTS',
+  otlpEndpoint: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  serviceName: 'OTEL_SERVICE_NAME',
   ...OPENAI_NAMES,
 };
 

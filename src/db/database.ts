@@ -16,6 +16,9 @@ export interface StatementEvent {
   readonly sql: string;
 }
 
+/** `tenant` and `read` work in one tenant; `platform` sees no content. */
+export type TransactionKind = 'tenant' | 'read' | 'platform';
+
 /** The one way to the data. Closing it waits for the transactions under way. */
 export interface Database extends AsyncDisposable {
   readonly kind: 'embedded' | 'postgres';
@@ -50,6 +53,13 @@ export interface Database extends AsyncDisposable {
    */
   onAppended(listener: (appended: AppendedEvents) => void): () => void;
   /**
+   * Observes every transaction: called when one is asked for, in the context of who asks; what it returns is called when
+   * that has ended, however it did. Returns the way to stop.
+   */
+  onTransaction(listener: (kind: TransactionKind) => () => void): () => void;
+  /** Connections that are in use and idle, and transactions that wait for one. */
+  connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
+  /**
    * The way in which processes on this database tell each other of news; the caller closes it. It connects when it is
    * used. Undefined for the embedded database, which has one process.
    */
@@ -83,6 +93,7 @@ export class PooledDatabase implements Database {
   readonly #prisma: PrismaClient;
   readonly #listeners = new Set<(event: StatementEvent) => void>();
   readonly #appendListeners = new Set<(appended: AppendedEvents) => void>();
+  readonly #observers = new Set<(kind: TransactionKind) => () => void>();
   readonly #running = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -100,15 +111,15 @@ export class PooledDatabase implements Database {
   }
 
   withTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#track(() => this.#withRetries(() => TransactionScope.tenant(tenantId), work));
+    return this.#track('tenant', () => this.#withRetries(() => TransactionScope.tenant(tenantId), work));
   }
 
   readTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#track(() => this.#withRetries(() => TransactionScope.tenant(tenantId, true), work));
+    return this.#track('read', () => this.#withRetries(() => TransactionScope.tenant(tenantId, true), work));
   }
 
   withPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#track(() => this.#withRetries(() => TransactionScope.platform(), work));
+    return this.#track('platform', () => this.#withRetries(() => TransactionScope.platform(), work));
   }
 
   onStatement(listener: (event: StatementEvent) => void): () => void {
@@ -119,6 +130,16 @@ export class PooledDatabase implements Database {
   onAppended(listener: (appended: AppendedEvents) => void): () => void {
     this.#appendListeners.add(listener);
     return () => this.#appendListeners.delete(listener);
+  }
+
+  onTransaction(listener: (kind: TransactionKind) => () => void): () => void {
+    this.#observers.add(listener);
+    return () => this.#observers.delete(listener);
+  }
+
+  connections(): { busy: number; idle: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   openNotifications(options: NotificationOptions): Notifications | undefined {
@@ -145,13 +166,15 @@ export class PooledDatabase implements Database {
     for (const listener of this.#listeners) listener({ sql });
   }
 
-  async #track<T>(run: () => Promise<T>): Promise<T> {
+  async #track<T>(kind: TransactionKind, run: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new DatabaseClosedError();
+    const ends = [...this.#observers].map((begin) => begin(kind));
     const running = run();
     this.#running.add(running);
     try {
       return await running;
     } finally {
+      for (const end of ends) end();
       this.#running.delete(running);
     }
   }

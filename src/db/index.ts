@@ -6,6 +6,7 @@ export {
   TRANSACTION_MAX_WAIT_MS,
   TRANSACTION_TIMEOUT_MS,
   type Transaction,
+  type TransactionKind,
 } from './database.js';
 export {
   constraintName,

@@ -32,6 +32,10 @@ export class BundledEmbeddingProvider implements EmbeddingProvider {
     this.#workerFile = workerFile;
   }
 
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
   async embed(texts: readonly string[]): Promise<(Float32Array | null)[]> {
     const vectors = await this.#request('embed', texts);
     return vectors.map((perText) => perText[0] ?? null);

@@ -65,6 +65,10 @@ export class OpenAIEmbeddingProvider implements EmbeddingProvider {
     this.similarity = calibration(options.knots);
   }
 
+  get waiting(): number {
+    return this.#running + this.#waiting.length;
+  }
+
   async embed(texts: readonly string[]): Promise<(Float32Array | null)[]> {
     return (await this.embedWindows(texts)).map(meanDirection);
   }

@@ -18,6 +18,9 @@ export interface EmbeddingProvider extends AsyncDisposable {
    */
   readonly similarity: Calibration;
 
+  /** Requests that wait for their vectors now; absent where nothing waits. */
+  readonly waiting?: number;
+
   /**
    * One vector per text, in the order given: the mean of the text's windows, re-normalised; null where the
    * encoder cannot read the text (blank, or a script that it does not know).

@@ -148,11 +148,17 @@ class Runner implements JobRunner {
       const result = await mineSession(this.deps, tenant, sessionId, this.#stop.signal);
       for (const [id, outcome] of result?.outcomes ?? []) outcomes.set(id, merged(outcomes.get(id), outcome));
       onRound(outcomes);
-      if (result && !result.more) return outcomes;
-      if (!result && !(await this.#exists(tenant, sessionId))) return outcomes;
+      if (result && !result.more) return this.#told(outcomes);
+      if (!result && !(await this.#exists(tenant, sessionId))) return this.#told(outcomes);
       if (!result) await pause(this.timing.retry);
     }
     return null;
+  }
+
+  #told(outcomes: Outcomes): Outcomes {
+    for (const { status } of outcomes.values())
+      if (status !== 'PENDING') this.deps.telemetry.metrics.extraction(status);
+    return outcomes;
   }
 
   /** Whether a session that could not be claimed is there, so that another holds it; the work on one that is gone ends. */

@@ -18,10 +18,12 @@ import { createErrorMask, describe } from './error-mask.js';
 import { answerHealth } from './health.js';
 import { useLimits } from './limits.js';
 import { Listener, refuseUpgrade } from './listener.js';
-import { send, toRequest, urlOf } from './node-http.js';
+import { answerMetrics, METRICS_PATH } from './metrics-endpoint.js';
+import { isStream, send, toRequest, urlOf } from './node-http.js';
+import { OperationRecord, useOperationRecord } from './operation-record.js';
 import { Outlet, type OutletOptions } from './outlet.js';
 import { useJsonBody } from './request-body.js';
-import { inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
+import { currentScope, inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
 import type { Sharing } from './sharing.js';
 import { StreamSlots } from './stream-slots.js';
 import { createSubscriptions } from './subscribe.js';
@@ -47,7 +49,7 @@ interface BaseContext {
   readonly requestId: string;
 }
 
-type ServerServices = Pick<Services, 'config' | 'db' | 'log'>;
+type ServerServices = Pick<Services, 'config' | 'db' | 'log' | 'telemetry'>;
 
 export interface ServerOptions<S extends ServerServices, Context extends BaseContext> {
   readonly schema: GraphQLSchema;
@@ -86,7 +88,8 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   options: ServerOptions<S, Context>,
 ): Server {
   const { schema, services } = options;
-  const { config, log } = services;
+  const { config, log, telemetry } = services;
+  const { metrics, tracing } = telemetry;
   const development = config.environment !== 'production';
   const mask = createErrorMask(log);
   const slots = new StreamSlots(config.maxStreamsPerTenant);
@@ -95,6 +98,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     sharing: options.sharing ?? NOTHING_SHARED,
     slots,
     mask,
+    metrics,
   });
   const authenticate = (credentials: ShownCredentials, requestId: string) =>
     options.authenticate(services, { ...credentials, requestId });
@@ -132,6 +136,8 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       ...useLimits(),
       ...(development ? [] : [closedSchema]),
       subscriptions.plugin as Plugin,
+      // After the one that runs subscriptions, so that it is what is traced.
+      useOperationRecord(tracing),
     ],
   });
 
@@ -140,6 +146,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     slots,
     lag: options.lag,
     log,
+    telemetry,
     mask,
     authenticate,
     async prepare(payload, credentials, requestId) {
@@ -164,20 +171,48 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   let listener: Listener | undefined;
   /** The same where it was opened here. */
   let own: Listener | undefined;
+  metrics.gauge('salient_connections', 'Connections that are open, by protocol.', ['protocol'], async () => [
+    [{ protocol: 'websocket' }, sockets.size],
+    [{ protocol: 'http' }, Math.max(0, ((await listener?.connections()) ?? 0) - sockets.size)],
+  ]);
+  metrics.gauge('salient_subscriptions', 'Subscriptions that are open.', [], () => [
+    [{}, subscriptions.size],
+  ]);
   let closing: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();
 
   async function answer(request: Request, outlet?: Outlet): Promise<Response> {
     const requestId = requestIdOf(request.headers.get(REQUEST_ID_HEADER));
-    return inRequest({ id: requestId, outlet }, async () => {
+    const record = new OperationRecord();
+    return inRequest({ id: requestId, outlet, record }, async () => {
       const { pathname } = new URL(request.url);
-      const health = await answerHealth(pathname, services.db, closing !== undefined);
       const response =
-        health ??
-        (await yoga.fetch(request, { requestId, credentials: credentialsOfHeaders(request.headers) }));
+        (await answerHealth(pathname, services.db, closing !== undefined)) ??
+        (pathname === METRICS_PATH
+          ? await answerMetrics(request, metrics, config.metricsToken)
+          : await answerGraphql(request, requestId));
       response.headers.set(REQUEST_ID_HEADER, requestId);
+      if (pathname === GRAPHQL_PATH && isOperation(request, response))
+        record.tell(telemetry, log, isStream(response) ? 'sse' : 'http', response.status);
       return response;
     });
+  }
+
+  async function answerGraphql(request: Request, requestId: string): Promise<Response> {
+    const { headers } = request;
+    const attributes = { 'http.request.method': request.method, 'salient.request_id': requestId };
+    return tracing.span(
+      `${request.method} ${GRAPHQL_PATH}`,
+      attributes,
+      async (span) => {
+        const response = await yoga.fetch(request, { requestId, credentials: credentialsOfHeaders(headers) });
+        const outcome = currentScope()?.record.outcome ?? 'OK';
+        span.set({ 'http.response.status_code': response.status });
+        if (outcome !== 'OK') span.fail(outcome);
+        return response;
+      },
+      headers.get('traceparent'),
+    );
   }
 
   function request(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -236,6 +271,11 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       return closing;
     },
   };
+}
+
+/** Whether that was an operation, answered or refused: not the page for people, and no browser's question beforehand. */
+function isOperation({ method }: Request, { headers }: Response): boolean {
+  return method !== 'OPTIONS' && !(headers.get('content-type') ?? '').startsWith('text/html');
 }
 
 /** In production a stranger learns no names: introspection is off, and mistakes are not answered with suggestions. */

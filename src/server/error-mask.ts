@@ -1,17 +1,10 @@
 import { GraphQLError } from 'graphql';
 import { sqlState } from '../db/index.js';
-import { type ErrorCode, SalientError, SubscriptionLaggedError } from '../errors.js';
+import { API_ERRORS, type ErrorEntry, isApiErrorCode } from '../error-codes.js';
+import { SalientError, SubscriptionLaggedError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Logger } from '../log.js';
-import { currentRequestId } from './request-scope.js';
-
-/** HTTP status of errors that concern the whole request; errors of single fields leave it at 200. */
-const STATUS: Partial<Record<ErrorCode, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  UNAVAILABLE: 503,
-};
+import { currentRequestId, currentScope } from './request-scope.js';
 
 /**
  * Decides what of an error a caller may see. Out go: Salient's own errors, with their code; what the graphql library
@@ -27,6 +20,7 @@ export function createErrorMask(log: Logger): (error: unknown) => GraphQLError {
     }
     const shown = show(error);
     masked.add(shown);
+    currentScope()?.record.failed(String(shown.extensions.code));
     return shown;
   };
 
@@ -77,7 +71,8 @@ function rootOf(error: unknown): unknown {
 }
 
 function exposed(error: unknown, known: SalientError): GraphQLError {
-  const status = (error instanceof GraphQLError && statusIn(error)) || STATUS[known.code];
+  const status =
+    (error instanceof GraphQLError && statusIn(error)) || (API_ERRORS[known.code] as ErrorEntry).status;
   return located(known.message, error, {
     code: known.code,
     ...(known.retryable ? { retryable: true } : {}),
@@ -116,7 +111,7 @@ function asBadRequest(error: GraphQLError): GraphQLError {
 }
 
 function codeOf(given: unknown, message: string): string {
-  if (typeof given === 'string' && !/^BAD_(USER_INPUT|REQUEST)$/.test(given)) return given;
+  if (isApiErrorCode(given)) return given;
   return message.startsWith('Syntax Error') ? 'GRAPHQL_PARSE_FAILED' : 'BAD_INPUT';
 }
 

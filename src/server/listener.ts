@@ -58,6 +58,11 @@ export class Listener implements AsyncDisposable {
     this.#serving = serving;
   }
 
+  /** How many connections are open, those of WebSockets among them. */
+  connections(): Promise<number> {
+    return new Promise((resolve) => this.http.getConnections((error, count) => resolve(error ? 0 : count)));
+  }
+
   private request(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (this.#serving) this.#serving.request(incoming, outgoing);
     else {

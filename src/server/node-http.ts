@@ -53,7 +53,8 @@ export async function send(
   if (!incoming.complete) linger(incoming);
 }
 
-function isStream(response: Response): boolean {
+/** Whether the answer goes on as long as there is something to tell. */
+export function isStream(response: Response): boolean {
   return /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
 }
 

@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { newId } from '../ids.js';
+import { withRequestId } from '../request-id.js';
+import type { OperationRecord } from './operation-record.js';
 import type { Outlet } from './outlet.js';
+
+export { currentRequestId } from '../request-id.js';
 
 /** What is known of the request that the calling code works for. */
 export interface RequestScope {
@@ -9,23 +13,20 @@ export interface RequestScope {
   readonly outlet?: Outlet;
   /** Whether that is a WebSocket, which has many requests. */
   readonly socket?: boolean;
+  /** What becomes of its operation. */
+  readonly record: OperationRecord;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
 /** Runs `work` as part of a request; whatever it logs can be found by the request's id. */
 export function inRequest<T>(scope: RequestScope, work: () => T): T {
-  return scopes.run(scope, work);
+  return withRequestId(scope.id, () => scopes.run(scope, work));
 }
 
 /** What is known of the request that is being worked on, if any. */
 export function currentScope(): RequestScope | undefined {
   return scopes.getStore();
-}
-
-/** The id of the request that is being worked on, if any. */
-export function currentRequestId(): string | undefined {
-  return scopes.getStore()?.id;
 }
 
 /** The header by which a caller may name its request, and by which the answer names it. */

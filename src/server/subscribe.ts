@@ -3,6 +3,7 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import type { Plugin } from 'graphql-yoga';
 import { SubscriptionLaggedError } from '../errors.js';
 import { PullIterator } from '../events/index.js';
+import type { Metrics } from '../telemetry/index.js';
 import type { Actor } from '../tenancy/index.js';
 import { limitError } from './limits.js';
 import { currentScope } from './request-scope.js';
@@ -31,6 +32,7 @@ export interface SubscriptionsOptions<Context> {
   /** Those of the tenants; a subscription over HTTP takes one. */
   readonly slots: StreamSlots;
   readonly mask: (error: unknown) => GraphQLError;
+  readonly metrics: Pick<Metrics, 'delivered' | 'lagged'>;
 }
 
 /**
@@ -43,6 +45,7 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
   sharing,
   slots,
   mask,
+  metrics,
 }: SubscriptionsOptions<Context>): Subscriptions {
   const open = new Set<PullIterator<ExecutionResult>>();
   const shared = new SharedResults();
@@ -115,6 +118,7 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
         const item = sharing.itemOf(next.value);
         const result = await resultOf(next.value, item?.shared);
         if (item) cursor = item.cursor;
+        metrics.delivered();
         return result;
       },
       () => {
@@ -125,7 +129,10 @@ export function createSubscriptions<Context extends { readonly actor: Actor | nu
         events.return?.()?.catch(() => {});
       },
     );
-    const leaveOutlet = scope?.outlet?.add(() => results.fail(new SubscriptionLaggedError(cursor)));
+    const leaveOutlet = scope?.outlet?.add(() => {
+      metrics.lagged();
+      results.fail(new SubscriptionLaggedError(cursor));
+    });
     open.add(results);
     // The answer's stream tells of its end as well, but only once somebody has begun to read it.
     gone?.addEventListener('abort', end);

@@ -5,12 +5,20 @@ import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'g
 import { type WebSocket, WebSocketServer } from 'ws';
 import { UnauthenticatedError } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { Telemetry } from '../telemetry/index.js';
 import type { Actor } from '../tenancy/index.js';
 import { credentialsOfParams, type ShownCredentials } from './credentials.js';
 import { describe, toWire } from './error-mask.js';
 import { assertJsonDepth, limitError } from './limits.js';
+import { OperationRecord } from './operation-record.js';
 import { Outlet, type OutletOptions } from './outlet.js';
-import { currentRequestId, inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
+import {
+  currentRequestId,
+  currentScope,
+  inRequest,
+  REQUEST_ID_HEADER,
+  requestIdOf,
+} from './request-scope.js';
 import type { StreamSlots } from './stream-slots.js';
 import { tooManyStreams } from './subscribe.js';
 
@@ -35,6 +43,7 @@ export interface PreparedOperation extends ExecutionArgs {
 export interface WebSocketOptions {
   readonly maxPayloadBytes: number;
   readonly log: Logger;
+  readonly telemetry: Telemetry;
   /** Fails when the credentials are not valid now. */
   readonly authenticate: (credentials: ShownCredentials, requestId: string) => Promise<Actor | null>;
   /** Those of the tenants; a socket takes one. */
@@ -51,6 +60,8 @@ export interface WebSocketOptions {
 }
 
 export interface WebSocketTransport {
+  /** How many sockets are open. */
+  readonly size: number;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes every socket once its operations have ended, or after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -70,13 +81,28 @@ interface Connection {
 
 /** GraphQL over WebSocket by the protocol graphql-transport-ws. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
-  const { log, mask, slots } = options;
+  const { log, mask, slots, telemetry } = options;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxPayloadBytes,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
   const connections = new Set<Connection>();
+  const tell = () => currentScope()?.record.tell(telemetry, log, 'websocket');
+
+  function refused(errors: readonly unknown[]): GraphQLError[] {
+    const shown = errors.map(mask);
+    tell();
+    return shown;
+  }
+
+  async function told(run: () => unknown): Promise<unknown> {
+    try {
+      return await run();
+    } finally {
+      tell();
+    }
+  }
 
   const server = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_WAIT_MS,
@@ -115,13 +141,14 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
           extra.credentials,
           currentRequestId() ?? extra.requestId,
         );
-        return isErrors(prepared) ? prepared.map(mask) : prepared;
+        if (!isErrors(prepared)) return prepared;
+        return refused(prepared);
       } catch (error) {
-        return [mask(error)];
+        return refused([error]);
       }
     },
-    execute: (args) => (args as PreparedOperation).run.execute(args) as never,
-    subscribe: (args) => (args as PreparedOperation).run.subscribe(args) as never,
+    execute: (args) => told(() => (args as PreparedOperation).run.execute(args)) as never,
+    subscribe: (args) => told(() => (args as PreparedOperation).run.subscribe(args)) as never,
     onOperation({ extra }, id, _payload, _args, result) {
       if (!(Symbol.asyncIterator in result)) return undefined;
       const { send } = extra;
@@ -172,7 +199,8 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         onMessage: (receive) => {
           socket.on('message', (data) => {
             const work = async () => receive(String(data));
-            inRequest({ id: requestIdOf(null), outlet, socket: true }, () => work().catch(failed));
+            const record = new OperationRecord();
+            inRequest({ id: requestIdOf(null), outlet, socket: true, record }, () => work().catch(failed));
           });
         },
       },
@@ -192,6 +220,9 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   }
 
   return {
+    get size() {
+      return connections.size;
+    },
     upgrade(request, socket, head) {
       sockets.handleUpgrade(request, socket, head, serve);
     },

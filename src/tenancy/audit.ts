@@ -1,4 +1,5 @@
 import { type Changer, insertAudit, type Unit } from '../db/index.js';
+import { currentRequestId } from '../request-id.js';
 import type { Actor } from './actor.js';
 
 /** Tells the tenant's log what an actor did, in the transaction that did it. One statement. */
@@ -8,11 +9,17 @@ export async function audit(
   operation: string,
   targetIds: readonly string[],
   at: Date,
-  requestId: string | null = null,
 ): Promise<void> {
   await insertAudit(
     unit,
-    { actorKind: actor.kind, actorId: actor.id, keyId: actor.keyId, operation, targetIds, requestId },
+    {
+      actorKind: actor.kind,
+      actorId: actor.id,
+      keyId: actor.keyId,
+      operation,
+      targetIds,
+      requestId: currentRequestId() ?? null,
+    },
     at,
   );
 }

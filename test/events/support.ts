@@ -70,6 +70,8 @@ export function otherProcess(
     readTenant: (id, work) => db.readTenant(id, work),
     withPlatform: (work) => db.withPlatform(work),
     onStatement: (listener) => db.onStatement(listener),
+    onTransaction: (listener) => db.onTransaction(listener),
+    connections: () => db.connections(),
     onAppended(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -18,6 +18,7 @@ import type { Database } from '../../src/db/index.js';
 import { BadInputError, ForbiddenError, UnauthenticatedError, UnavailableError } from '../../src/errors.js';
 import { PullIterator } from '../../src/events/index.js';
 import { createServer, type Server } from '../../src/server/index.js';
+import { Metrics, NO_TRACING } from '../../src/telemetry/index.js';
 import type { Actor, Credentials } from '../../src/tenancy/index.js';
 
 /** What tests plant where content or secrets would be, and then look for in every answer and log line. */
@@ -28,6 +29,7 @@ export class Probe {
   /** Keys that are valid: `Bearer <key>`. */
   readonly keys = new Set(['good']);
   readonly logged: string[] = [];
+  readonly metrics = new Metrics({ tenants: false });
   /** How many contexts were made; each has its number. */
   contexts = 0;
   /** Subscriptions whose source has ended. */
@@ -55,6 +57,7 @@ export class Probe {
         config: createConfig({ environment: 'test', ...settings }),
         db: this.#database(),
         log: pino({ level: 'debug' }, stream),
+        telemetry: { metrics: this.metrics, tracing: NO_TRACING, async [Symbol.asyncDispose]() {} },
       },
       lag,
       authenticate: async (_services, credentials) => this.#authenticate(credentials),
@@ -101,6 +104,7 @@ export class Probe {
     for (const client of this.#clients) await client.dispose();
     this.release();
     await this.server.dispose();
+    this.metrics.close();
   }
 
   async #authenticate({ authorization, tenantSlug }: Credentials): Promise<Actor | null> {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import { type App, type AppParts, createApp } from '../../src/app.js';
 import { createConfig } from '../../src/config/index.js';
 import { createEmbeddingProvider } from '../../src/embedding/index.js';
+import { createLogger } from '../../src/log.js';
 import { testDatabase } from './database.js';
 
 export const ADMIN_KEY = 'a-platform-key-for-tests-of-32-characters-or-more';
@@ -54,7 +54,7 @@ export async function testApp(
 ): Promise<TestApp> {
   const database = await testDatabase();
   const lines: string[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const log = createLogger('trace', { write: (line: string) => void lines.push(line) });
   const clock = { now: new Date(), moved: false };
   const embedding = parts.embedding ?? (await createEmbeddingProvider({ kind: 'fake' }));
   const config = createConfig({ port: 0, adminKey: ADMIN_KEY, environment: 'test', ...parts.settings });

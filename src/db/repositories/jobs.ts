@@ -90,6 +90,15 @@ export async function openExtractions(
     ORDER BY j.run_after LIMIT ${limit}::int`;
 }
 
+/** How many jobs of all tenants wait or run, by kind. */
+export async function countOpenJobs(
+  tx: Transaction,
+): Promise<{ readonly kind: string; readonly status: string; readonly count: number }[]> {
+  return tx.$queryRaw`
+    SELECT kind, status, count(*)::int AS count FROM job
+    WHERE status IN ('QUEUED', 'RUNNING') GROUP BY kind, status`;
+}
+
 /** Makes a session's open extraction due again at that time. One statement. */
 export async function postponeExtraction(
   tx: Transaction,
