@@ -1,3 +1,4 @@
+import type { ReceiptRecord } from '../db/index.js';
 import { COACTIVATION_TOP } from '../salience/index.js';
 import { SYSTEM_ACTOR, type TenantContext } from '../tenancy/index.js';
 
@@ -14,11 +15,25 @@ export interface Pair {
   readonly times: number;
 }
 
+/** What a LEARN recall leaves behind. */
+export interface Recalled {
+  /** The facts that it strengthens, in rank order. */
+  readonly factIds: readonly string[];
+  /** Those that it returned whose scores are out of date. */
+  readonly stale: readonly string[];
+  /** Its receipt; null where none is kept. */
+  readonly receipt: ReceiptRecord | null;
+}
+
+/** How much a receipt weighs in a batch, in facts and pairs: about as much as its candidates. */
+export const RECEIPT_SIZE = 100;
+
 /** What the recalls of one tenant have taught since it was last written. */
 export class Batch {
   readonly #facts = new Set<string>();
   readonly #stale = new Set<string>();
   readonly #pairs = new Map<string, Pair>();
+  #receipts: readonly ReceiptRecord[] = [];
   #tenant: TenantContext;
   #actor: Recaller;
   #at: Date;
@@ -59,9 +74,18 @@ export class Batch {
     return [...this.#pairs.values()];
   }
 
-  /** How much it is to write: facts and pairs. */
+  get receipts(): readonly ReceiptRecord[] {
+    return this.#receipts;
+  }
+
+  /** How much it is to write: facts, pairs and receipts. */
   get size(): number {
-    return this.#facts.size + this.#stale.size + this.#pairs.size;
+    return this.#facts.size + this.#stale.size + this.#pairs.size + RECEIPT_SIZE * this.#receipts.length;
+  }
+
+  /** Its receipts are kept. */
+  noted(): void {
+    this.#receipts = [];
   }
 
   /** Its stale facts are rescored. */
@@ -80,6 +104,7 @@ export class Batch {
    * @param due facts that may be reinforced
    * @param together facts that are tied to each other
    * @param stale facts that are to be rescored
+   * @param receipt to be kept, if any
    */
   add(
     tenant: TenantContext,
@@ -87,6 +112,7 @@ export class Batch {
     due: readonly string[],
     together: readonly string[],
     stale: readonly string[],
+    receipt: ReceiptRecord | null,
     at: Date,
   ): void {
     this.#tenant = tenant;
@@ -94,6 +120,7 @@ export class Batch {
     if (at > this.#at) this.#at = at;
     for (const id of due) this.#facts.add(id);
     for (const id of stale) this.#stale.add(id);
+    if (receipt) this.#receipts = [...this.#receipts, receipt];
     for (const [first, second] of pairsOf(together)) {
       const key = first + second;
       this.#pairs.set(key, { first, second, times: (this.#pairs.get(key)?.times ?? 0) + 1 });

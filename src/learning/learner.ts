@@ -1,22 +1,18 @@
 import { REINFORCEMENT_INTERVAL_MS } from '../salience/index.js';
 import type { Services } from '../services.js';
 import type { TenantContext } from '../tenancy/index.js';
-import { Batch, type Recaller, tiedFacts } from './batch.js';
+import { Batch, type Recalled, type Recaller, tiedFacts } from './batch.js';
 import { Recently } from './recently.js';
-import { type RescoreStale, rescoreBatch, writeBatch } from './write-batch.js';
+import { keepReceipts, type RescoreStale, rescoreBatch, writeBatch } from './write-batch.js';
 
 /**
- * Learns from LEARN recalls (SPEC §6.2, §6.3), off the path of the requests. What they taught waits in memory for about
- * a second and is then written, in batches of one tenant and bounded size; a process that is killed loses what it had not written
- * yet, which is an importance a little lower and never a memory.
+ * Learns from LEARN recalls (SPEC §6.2, §6.3) and keeps their receipts (SPEC §8), off the path of the requests. What
+ * they left behind waits in memory for about a second and is then written, in batches of one tenant and bounded size; a
+ * process that is killed loses what it had not written yet: an importance a little lower, a receipt, and never a memory.
  */
 export interface Learner extends AsyncDisposable {
-  /**
-   * Notes that a LEARN recall has returned these facts. It never fails and waits for nothing.
-   * @param factIds in rank order
-   * @param stale those of them whose scores are out of date
-   */
-  note(tenant: TenantContext, actor: Recaller, factIds: readonly string[], stale?: readonly string[]): void;
+  /** Notes what a LEARN recall leaves behind. It never fails and waits for nothing. */
+  note(tenant: TenantContext, actor: Recaller, recalled: Recalled): void;
   /** Writes what was noted so far, and waits until that is done; it never fails. */
   flush(): Promise<void>;
 }
@@ -24,9 +20,9 @@ export interface Learner extends AsyncDisposable {
 export interface LearnerOptions {
   /** How long notes wait to be written together, in milliseconds. */
   readonly flushMs?: number;
-  /** Facts and pairs of one tenant that are written without waiting any longer: a batch is full with so many. */
+  /** Facts, pairs and, at a hundred each, receipts of one tenant that are written without waiting any longer: a batch is full with so many. */
   readonly flushSize?: number;
-  /** Facts and pairs of all tenants beyond which recalls are no longer learned from, until some are written. */
+  /** The same of all tenants beyond which recalls are no longer learned from, until some are written. */
   readonly limit?: number;
   readonly rescoreStale?: RescoreStale;
 }
@@ -63,17 +59,12 @@ class BufferedLearner implements Learner {
     private readonly options: typeof DEFAULTS & Pick<LearnerOptions, 'rescoreStale'>,
   ) {}
 
-  note(
-    tenant: TenantContext,
-    actor: Recaller,
-    factIds: readonly string[],
-    stale: readonly string[] = [],
-  ): void {
+  note(tenant: TenantContext, actor: Recaller, { factIds, stale, receipt }: Recalled): void {
     const at = this.deps.now();
     // The database decides; where this process knows its answer, it is spared the question.
     const due = factIds.filter((id) => !this.#reinforced.has(id, at));
     const together = tiedFacts(factIds);
-    if (due.length === 0 && together.length < 2 && stale.length === 0) return;
+    if (due.length === 0 && together.length < 2 && stale.length === 0 && !receipt) return;
     if (this.#closed || this.#size >= this.options.limit) {
       this.#dropped++;
       return;
@@ -81,7 +72,7 @@ class BufferedLearner implements Learner {
     const batch = this.#batches.get(tenant.id) ?? new Batch(tenant, actor, at);
     this.#batches.set(tenant.id, batch);
     const before = batch.size;
-    batch.add(tenant, actor, due, together, stale, at);
+    batch.add(tenant, actor, due, together, stale, receipt, at);
     this.#size += batch.size - before;
     if (batch.size < this.options.flushSize) {
       this.#wait();
@@ -138,7 +129,11 @@ class BufferedLearner implements Learner {
       this.#reinforced.add(await writeBatch(this.deps, batch), batch.at);
       batch.learned();
     });
-    if (!(rescored && learned) && batch.attempts < MAX_ATTEMPTS) this.#failed.push(batch);
+    const noted = await this.#attempt(batch, async () => {
+      await keepReceipts(this.deps, batch);
+      batch.noted();
+    });
+    if (!(rescored && learned && noted) && batch.attempts < MAX_ATTEMPTS) this.#failed.push(batch);
   }
 
   async #attempt(batch: Batch, write: () => Promise<void>): Promise<boolean> {

@@ -2,6 +2,7 @@ import {
   appendEvents,
   type Decay,
   type ImportanceChange,
+  insertReceipts,
   inTenant,
   lockScopesOfFacts,
   type Reinforcement,
@@ -80,6 +81,15 @@ export async function writeBatch(
   });
   if (told) deps.feed.wake(tenant.id);
   return reinforced;
+}
+
+/** Keeps a batch's receipts, in a transaction of its own: they are there whatever becomes of the rest. */
+export async function keepReceipts(
+  deps: Pick<Services, 'db'>,
+  { tenant, receipts }: Pick<Batch, 'tenant' | 'receipts'>,
+): Promise<void> {
+  if (receipts.length === 0) return;
+  await inTenant(deps.db, tenant, (unit) => insertReceipts(unit, receipts));
 }
 
 /** The changes that are far enough from what was last told (SPEC §6.4), as events. */

@@ -1,8 +1,8 @@
 /** What of a ranked list is returned: at most `k` items within the character budget (SPEC §8.4). */
 export interface Packed<T> {
   readonly taken: readonly T[];
-  /** Items passed over because they did not fit, before `k` were found or the list ended. */
-  readonly skippedForBudget: number;
+  /** Items passed over because they did not fit, before `k` were found or the list ended; in rank order. */
+  readonly skipped: readonly T[];
   /** Characters of what was taken, in code points. */
   readonly charactersUsed: number;
 }
@@ -19,17 +19,17 @@ export function pack<T>(
   charBudget: number | null,
 ): Packed<T> {
   const taken: T[] = [];
-  let skippedForBudget = 0;
+  const skipped: T[] = [];
   let charactersUsed = 0;
   for (const item of ranked) {
     if (taken.length === k) break;
     const characters = charactersOf(item);
     if (charBudget !== null && charactersUsed + characters > charBudget) {
-      skippedForBudget++;
+      skipped.push(item);
       continue;
     }
     taken.push(item);
     charactersUsed += characters;
   }
-  return { taken, skippedForBudget, charactersUsed };
+  return { taken, skipped, charactersUsed };
 }

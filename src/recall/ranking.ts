@@ -111,6 +111,28 @@ export function rankWithoutQuery(
   }));
 }
 
+/**
+ * What fills a result, in the order in which it came (SPEC §8.3): nothing of it is relevant by itself, so its score is 0
+ * and it ranks after everything that is.
+ */
+export function withoutRelevance(
+  candidates: readonly CandidateRow[],
+  now: Date,
+  options: RankingOptions = DEFAULT_RANKING,
+): Ranked[] {
+  return candidates.map((candidate) => {
+    const { fact, recordedAt } = candidate;
+    const signals = fact && signalsOf(fact, recordedAt, 0, options.decay, now);
+    return {
+      candidate,
+      score: 0,
+      fused: 0,
+      icnu: signals ? icnu(signals, options.icnuWeights) : 0,
+      importance: signals?.importance ?? 0,
+    };
+  });
+}
+
 /** The one order of a recall: see {@link rankByRelevance}. Total, since ids differ. */
 export function compareRanked(a: Ranked, b: Ranked): number {
   return (

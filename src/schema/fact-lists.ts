@@ -28,7 +28,7 @@ const FactStatusFilter = builder.enumType('FactStatusFilter', {
   },
 });
 
-const TimeRange = builder.inputType('TimeRange', {
+export const TimeRange = builder.inputType('TimeRange', {
   description: 'A span of time; either end may be left open.',
   fields: (t) => ({
     from: t.field({ type: 'DateTime', description: 'Its beginning, included.' }),
@@ -130,7 +130,10 @@ async function rowsOf(
  * An agent or user that the caller does not know of is a mistake, not an empty list.
  * @throws NotFoundError
  */
-async function checkOwners(unit: Unit, { agentId, userId, range }: FactListFilter): Promise<void> {
+export async function checkOwners(
+  unit: Unit,
+  { agentId, userId, range }: Pick<FactListFilter, 'agentId' | 'userId' | 'range'>,
+): Promise<void> {
   if (!agentId && !userId) return;
   const known = await ownersExist(unit, { agentId, userId });
   const isOther = (id: string | null, own: string | undefined) =>

@@ -14,6 +14,7 @@ const NODE_TYPES = [
   'ApiKey',
   'Extraction',
   'ConsolidationReport',
+  'KeptRecallReceipt',
 ] as const;
 export type NodeType = (typeof NODE_TYPES)[number];
 

@@ -15,10 +15,12 @@ import './previews.js';
 import './profile-mutations.js';
 import './profile-versions.js';
 import './recall.js';
+import './recall-receipts.js';
 import './rescore-jobs.js';
 import './rescore-requests.js';
 import './tenant-mutations.js';
 import './viewer.js';
+import './why-not.js';
 import { builder } from './builder.js';
 
 export { createContext, type GraphQLContext } from './context.js';

@@ -1,8 +1,9 @@
-import type { FactRecord, MessageRecord } from '../db/index.js';
+import type { FactRecord, MessageRecord, RECALL_OUTCOMES } from '../db/index.js';
 import {
   type RecallArm as Arm,
   DEFAULT_K,
   type RecallItem as Item,
+  type LeftOut as Left,
   MAX_K,
   MAX_QUERY_CHARACTERS,
   type RECALL_MODES,
@@ -16,10 +17,10 @@ import { builder, EVERYONE } from './builder.js';
 import { tenantActorOf } from './context.js';
 import { FactKind } from './enums.js';
 import { Fact } from './facts.js';
-import { optionalIdOf } from './global-id.js';
+import { optionalIdOf, toGlobalId } from './global-id.js';
 import { Message } from './sessions.js';
 
-const RecallMode = builder.enumType('RecallMode', {
+export const RecallMode = builder.enumType('RecallMode', {
   description: 'What a recall does to what it returns.',
   values: {
     LEARN: {
@@ -30,7 +31,7 @@ const RecallMode = builder.enumType('RecallMode', {
   } satisfies Record<(typeof RECALL_MODES)[number], object>,
 });
 
-const RecallSource = builder.enumType('RecallSource', {
+export const RecallSource = builder.enumType('RecallSource', {
   description: 'What can be recalled.',
   values: {
     FACT: { description: 'Statements that were established.' },
@@ -38,13 +39,22 @@ const RecallSource = builder.enumType('RecallSource', {
   } satisfies Record<(typeof RECALL_SOURCES)[number], object>,
 });
 
-const RecallArmName = builder.enumType('RecallArmName', {
+export const RecallArmName = builder.enumType('RecallArmName', {
   description: 'A way in which candidates are found.',
   values: {
     LEXICAL: { description: 'By the words of the query (BM25).' },
     VECTOR: { description: 'By its meaning, as the embedding model sees it.' },
     IMPORTANCE: { description: 'Without a query: the most important facts.' },
-    RECENCY: { description: 'Without a query, where messages alone are asked for: the newest.' },
+    RECENCY: {
+      description:
+        'The newest: without a query, where messages alone are asked for; with one, what fills the result at last, facts where they are asked for.',
+    },
+    CONTEXT: { description: 'By what is said around it: near a turn that the words led to.' },
+    GRAPH: {
+      description:
+        'Fills the result: facts that mention a name of the query, or one that an edge ties to it, the best supported first.',
+    },
+    CO_ACTIVATION: { description: 'Fills the result: facts that were recalled together with the hits.' },
   } satisfies Record<Arm['name'], object>,
 });
 
@@ -90,7 +100,7 @@ const RecallInput = builder.inputType('RecallInput', {
   }),
 });
 
-const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
+export const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
   description: 'The parts of a score.',
   fields: (t) => ({
     lexical: t.exposeFloat('lexical', {
@@ -113,7 +123,7 @@ const RecallScores = builder.objectRef<Scores>('RecallScores').implement({
   }),
 });
 
-const RecallNode = builder.unionType('RecallNode', {
+export const RecallNode = builder.unionType('RecallNode', {
   description: 'A fact or a message.',
   types: [Fact, Message],
   resolveType: (node) => ('shortId' in (node as FactRecord | MessageRecord) ? Fact : Message),
@@ -125,12 +135,22 @@ const RecallItem = builder.objectRef<Item>('RecallItem').implement({
     rank: t.exposeInt('rank', { description: 'Its place, from 1.' }),
     score: t.exposeFloat('score', {
       description:
-        "fused × (1 + icnu / 2). Without a query a tenth of a fact's importance at this moment, or how fresh a message is.",
+        "fused × (1 + icnu / 2). Without a query a tenth of a fact's importance at this moment, or how fresh a message is. 0 for what only fills.",
     }),
     scores: t.field({
       type: RecallScores,
       description: 'What the score is made of.',
       resolve: (item) => item.scores,
+    }),
+    arms: t.field({
+      type: [RecallArmName],
+      description:
+        'What brought it: LEXICAL, VECTOR or both; what is said around it; or, of what only fills, the first that led to it.',
+      resolve: (item) => [...item.arms],
+    }),
+    supplement: t.exposeBoolean('supplement', {
+      description:
+        'Whether it only fills what the direct hits left of `k`: it comes after all of them, with a score of 0, and a LEARN recall does not strengthen it.',
     }),
     superseded: t.exposeBoolean('superseded', {
       description: 'True for a message whose facts have all been replaced: it comes after everything else.',
@@ -143,7 +163,7 @@ const RecallItem = builder.objectRef<Item>('RecallItem').implement({
   }),
 });
 
-const RecallArm = builder.objectRef<Arm>('RecallArm').implement({
+export const RecallArm = builder.objectRef<Arm>('RecallArm').implement({
   description: 'One of the ways that were tried.',
   fields: (t) => ({
     name: t.field({ type: RecallArmName, description: 'Which.', resolve: (arm) => arm.name }),
@@ -154,13 +174,44 @@ const RecallArm = builder.objectRef<Arm>('RecallArm').implement({
   }),
 });
 
+export const RecallOutcome = builder.enumType('RecallOutcome', {
+  description: 'What became of a candidate.',
+  values: {
+    RETURNED: { description: 'It is in the result.' },
+    OVER_BUDGET: { description: 'It did not fit into what was left of the character budget.' },
+    BELOW_K: { description: 'There were enough before it.' },
+    KIND_EXCLUDED: { description: 'A fact of a kind that was not asked for.' },
+    FLAGGED: { description: 'A message flagged as a possible attempt to instruct the agent.' },
+  } satisfies Record<(typeof RECALL_OUTCOMES)[number], object>,
+});
+
+export const RecallLeftOut = builder.objectRef<Left>('RecallLeftOut').implement({
+  description: 'How much was left out for one reason.',
+  fields: (t) => ({
+    reason: t.field({ type: RecallOutcome, description: 'Why.', resolve: (left) => left.reason }),
+    count: t.exposeInt('count', { description: 'How many facts and messages.' }),
+  }),
+});
+
 const RecallReceipt = builder.objectRef<Receipt>('RecallReceipt').implement({
   description: 'How a result came about.',
   fields: (t) => ({
+    id: t.id({
+      nullable: true,
+      description:
+        'Under which `recallReceipt` finds it, with every candidate, about a second later; null for OBSERVE, and where the tenant keeps no receipts.',
+      resolve: (receipt) => (receipt.id === null ? null : toGlobalId('KeptRecallReceipt', receipt.id)),
+    }),
+    leftOut: t.field({
+      type: [RecallLeftOut],
+      description:
+        'What was looked at and is not in the result, by the reason. KIND_EXCLUDED and FLAGGED count what the arms ranked high.',
+      resolve: (receipt) => [...receipt.leftOut],
+    }),
     arms: t.field({
       type: [RecallArm],
       description:
-        'The arms that ran. VECTOR is missing where the model cannot read the query, or did not answer.',
+        'The arms that ran, and what filled the result. VECTOR is missing where the model cannot read the query, or did not answer.',
       resolve: (receipt) => [...receipt.arms],
     }),
     skippedForBudget: t.exposeInt('skippedForBudget', {

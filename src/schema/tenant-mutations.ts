@@ -94,7 +94,7 @@ defineMutation<ChangedTenant, UpdateTenantInput>('updateTenant', {
       gate: t.field({ type: GateSettingsInput, description: 'What is worth an extraction.' }),
       retention: t.field({
         type: RetentionSettingsInput,
-        description: 'How facts fade, and how long events are kept.',
+        description: 'How facts fade, and how long events and receipts are kept.',
       }),
       expectedVersion: t.int({ description: EXPECTED_VERSION }),
       rescore: t.field({

@@ -1,6 +1,6 @@
 import { DEFAULT_KEPT_DAYS } from '../events/index.js';
 import type { DecayVariant } from '../salience/index.js';
-import type { TenantContext } from '../tenancy/index.js';
+import { DEFAULT_RECEIPT_DAYS, receiptDays, type TenantContext } from '../tenancy/index.js';
 import { builder } from './builder.js';
 
 export const MemoryContextSettings = builder
@@ -47,7 +47,7 @@ const FadingSpeed = builder.enumType('FadingSpeed', {
 export const RetentionSettings = builder
   .objectRef<NonNullable<TenantContext['settings']['retention']>>('RetentionSettings')
   .implement({
-    description: 'How facts fade, and how long events are kept.',
+    description: 'How facts fade, and how long events and receipts are kept.',
     fields: (t) => ({
       decay: t.field({
         type: FadingSpeed,
@@ -63,6 +63,10 @@ export const RetentionSettings = builder
       eventDays: t.int({
         description: 'Days that events are kept.',
         resolve: (settings) => settings.eventDays ?? DEFAULT_KEPT_DAYS,
+      }),
+      receiptDays: t.int({
+        description: 'Days that receipts of recalls are kept; 0: none are.',
+        resolve: (retention) => receiptDays({ retention }),
       }),
     }),
   });
@@ -121,11 +125,14 @@ export const GateSettingsInput = builder.inputType('GateSettingsInput', {
 
 export const RetentionSettingsInput = builder.inputType('RetentionSettingsInput', {
   description:
-    'How facts fade, and how long events are kept. A setting left out stays; null brings the default back.',
+    'How facts fade, and how long events and receipts are kept. A setting left out stays; null brings the default back.',
   fields: (t) => ({
     decay: t.field({ type: FadingSpeed, description: 'How fast; STANDARD by default.' }),
     eventDays: t.int({
       description: `Days that events are kept, 1 to 3,650; ${DEFAULT_KEPT_DAYS} by default.`,
+    }),
+    receiptDays: t.int({
+      description: `Days that receipts of recalls are kept, 0 to 3,650, 0 to keep none; ${DEFAULT_RECEIPT_DAYS} by default.`,
     }),
     fadeBelow: t.float({
       description:

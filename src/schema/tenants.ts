@@ -92,7 +92,7 @@ builder.node(Tenant, {
     }),
     retention: t.field({
       type: RetentionSettings,
-      description: 'How facts fade, and how long events are kept.',
+      description: 'How facts fade, and how long events and receipts are kept.',
       resolve: (tenant) => tenant.settings.retention ?? {},
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),

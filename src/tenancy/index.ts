@@ -21,8 +21,10 @@ export { keepFresh } from './keep-fresh.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
 export { toTenantContext } from './tenant-context.js';
 export {
+  DEFAULT_RECEIPT_DAYS,
   decayVariantOf,
   factCharacterLimit,
+  receiptDays,
   type TenantSettings,
   userProfileBudget,
 } from './tenant-settings.js';

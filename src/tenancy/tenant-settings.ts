@@ -42,6 +42,8 @@ export const tenantSettingsSchema = z
         fadeBelow: z.number().min(0.05).max(10),
         /** Days that events are kept (SPEC §11). */
         eventDays: z.number().int().min(1).max(3_650),
+        /** Days that receipts of recalls are kept (SPEC §8); 0: none are. */
+        receiptDays: z.number().int().min(0).max(3_650),
       })
       .partial(),
   })
@@ -56,6 +58,14 @@ export const DEFAULT_USER_PROFILE_CHARACTERS = 1_375;
 /** How fast the tenant's facts fade (SPEC §6.1). */
 export function decayVariantOf(settings: TenantSettings): DecayVariant {
   return settings.retention?.decay ?? 'STANDARD';
+}
+
+/** Days that receipts of recalls are kept where a tenant sets nothing. */
+export const DEFAULT_RECEIPT_DAYS = 30;
+
+/** Days that receipts of recalls are kept; 0: none are. */
+export function receiptDays(settings: TenantSettings): number {
+  return settings.retention?.receiptDays ?? DEFAULT_RECEIPT_DAYS;
 }
 
 export function factCharacterLimit(settings: TenantSettings): number {

@@ -5,6 +5,7 @@ export { DuplicateIndex } from './duplicate-index.js';
 export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';
 export { analyzeDocument, analyzeQuery, type LexicalTerm } from './lexical-analysis.js';
 export { MONTHS } from './months.js';
+export { namePhrases } from './name-phrases.js';
 export { type PossibleName, possibleNames } from './names.js';
 export { segmentWords } from './segment.js';
 export { valenceOf } from './sentiment.js';

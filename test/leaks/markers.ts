@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-/** Whose a word or an id is. Names of agents and users are `AGENT` and `USER`, whatever is said or known is `MEMORY`; what only administrators and auditors see is `ADMIN`; `KEY` is a key's id, which is told where its holder did something. */
+/** Whose a word or an id is. Names of agents and users are `AGENT` and `USER`, whatever is said or known is `MEMORY`; what only administrators and auditors see is `ADMIN`; `KEY` is a key's id, which is told where its holder did something; `OWN` is what one did itself, which of agents and users nobody else sees. */
 export interface Owner {
   readonly tenant: string;
-  readonly kind: 'TENANT' | 'AGENT' | 'USER' | 'KEY' | 'ADMIN' | 'MEMORY';
+  readonly kind: 'TENANT' | 'AGENT' | 'USER' | 'KEY' | 'ADMIN' | 'MEMORY' | 'OWN';
   /** Local names such as `agent-1`; null: none. */
   readonly agent: string | null;
   readonly user: string | null;
@@ -36,6 +36,10 @@ export function maySee(reader: Reader, owner: Owner): boolean {
       return reader.role === 'AGENT' || owner.user === reader.user;
     case 'ADMIN':
       return false;
+    case 'OWN':
+      return reader.role === 'AGENT'
+        ? owner.agent !== null && owner.agent === reader.agent
+        : owner.user !== null && owner.user === reader.user;
     case 'MEMORY':
       if (reader.role === 'AGENT') return owner.agent === null || owner.agent === reader.agent;
       return owner.user === reader.user || (owner.user === null && owner.agent === null);

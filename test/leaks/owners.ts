@@ -5,7 +5,7 @@ import { ADMIN_KEY, type TestApp, testApp } from '../support/app.js';
 import { type Caller, credentialsOf, PLATFORM, uuidOf } from './callers.js';
 import { readTables, type Table } from './catalogue.js';
 import { Markers, type Owner } from './markers.js';
-import { comeAndGo, fillScope, lineExtractor, REFUSED, speakAs, touchShared } from './memories.js';
+import { askFor, comeAndGo, fillScope, lineExtractor, REFUSED, speakAs, touchShared } from './memories.js';
 import { OperationGenerator } from './operations.js';
 import { fillProfiles } from './profiles.js';
 import { noteRows, type OwnedRow } from './rows.js';
@@ -153,10 +153,13 @@ async function makeTenant(
   Object.assign(gone, await comeAndGo(test, client, admin, uuidOf(createTenant.tenant.id)));
   for (const caller of Object.values(callers)) {
     if (caller.role === 'AGENT' || caller.role === 'USER') await speakAs(test, markers, caller);
+    if (caller.role !== 'TENANT_AUDITOR') await askFor(test, markers, caller);
     if (caller.role === 'AGENT') await touchShared(test, caller);
     // A key's first use is noted with it; later ones are of the same minute.
     else await test.ask({ ...credentialsOf(caller), query: '{ viewer { role } }' });
   }
+  // What was asked is kept from now on.
+  await test.app.services.learner.flush();
   await test.send({ ...credentialsOf(admin), query: REFUSED });
   await test.ask({
     ...credentialsOf(admin),

@@ -16,6 +16,7 @@ export interface OwnedRow {
 const NODE_TYPES: Readonly<Record<string, string>> = {
   app_user: 'User',
   extraction_run: 'Extraction',
+  recall_receipt: 'KeptRecallReceipt',
 };
 
 /** The node types of a table whose rows are of several, by what their column `kind` says; a row of another is none. */
@@ -28,6 +29,7 @@ const OWNER_KINDS: Readonly<Record<string, Owner['kind']>> = {
   agent: 'AGENT',
   app_user: 'USER',
   api_key: 'KEY',
+  recall_receipt: 'OWN',
 };
 
 /** Finds every row with a UUID of its own in these tenants, and notes whose it is. */
@@ -92,6 +94,11 @@ function conditionOf(
   const literal = (uuid: string | undefined) => (uuid ? `'${uuid}'` : 'NULL');
   if (table.name === 'agent') return agent && !user ? `id = ${literal(tenant.agents[agent])}` : null;
   if (table.name === 'app_user') return user && !agent ? `id = ${literal(tenant.users[user])}` : null;
+  if (table.name === 'recall_receipt') {
+    if (agent && user) return null;
+    const asker = agent ? tenant.agents[agent] : user ? tenant.users[user] : null;
+    return asker ? `actor_id = ${literal(asker)}` : `actor_kind NOT IN ('AGENT', 'USER')`;
+  }
   const owner = `agent_id IS NOT DISTINCT FROM ${literal(agent ? tenant.agents[agent] : undefined)}
     AND user_id IS NOT DISTINCT FROM ${literal(user ? tenant.users[user] : undefined)}`;
   return ownedBy(tables, table, owner) ?? (agent || user ? null : 'true');

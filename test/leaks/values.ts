@@ -54,6 +54,7 @@ const NODE_TYPE_OF_NAME: Readonly<Record<string, string>> = {
   CancelRescoreInput: 'RescoreJob',
   RestoreOverridePolicyInput: 'Tenant',
   SessionChoice: 'Session',
+  recallReceipt: 'KeptRecallReceipt',
 };
 
 /**

@@ -8,7 +8,7 @@ describe('pack', () => {
   it('skips an over-long first hit, counts it and takes the next that fits', () => {
     expect(pack([5_000, 40, 30], own, 20, 100)).toEqual({
       taken: [40, 30],
-      skippedForBudget: 1,
+      skipped: [5_000],
       charactersUsed: 70,
     });
   });
@@ -16,7 +16,7 @@ describe('pack', () => {
   it('goes on after something that does not fit any more', () => {
     expect(pack([60, 50, 30, 20, 10], own, 20, 100)).toEqual({
       taken: [60, 30, 10],
-      skippedForBudget: 2,
+      skipped: [50, 20],
       charactersUsed: 100,
     });
   });
@@ -24,7 +24,7 @@ describe('pack', () => {
   it('ends at k, and what comes after it was not skipped for the budget', () => {
     expect(pack([10, 10, 900, 10], own, 2, 100)).toEqual({
       taken: [10, 10],
-      skippedForBudget: 0,
+      skipped: [],
       charactersUsed: 20,
     });
   });
@@ -32,7 +32,7 @@ describe('pack', () => {
   it('takes the first k where there is no budget', () => {
     expect(pack([10, 20, 30], own, 2, null)).toEqual({
       taken: [10, 20],
-      skippedForBudget: 0,
+      skipped: [],
       charactersUsed: 30,
     });
   });
@@ -45,14 +45,19 @@ describe('pack', () => {
         fc.integer({ min: 1, max: 400 }),
         (lengths, k, budget) => {
           const items = lengths.map((length, index) => ({ length, index }));
-          const { taken, skippedForBudget, charactersUsed } = pack(items, (item) => item.length, k, budget);
+          const { taken, skipped, charactersUsed } = pack(items, (item) => item.length, k, budget);
           expect(charactersUsed).toBe(taken.reduce((sum, item) => sum + item.length, 0));
           expect(charactersUsed).toBeLessThanOrEqual(budget);
           expect(taken.map((item) => item.index)).toEqual(
             [...taken.map((item) => item.index)].sort((a, b) => a - b),
           );
           const looked = taken.length === k ? taken.at(-1)!.index + 1 : items.length;
-          expect(skippedForBudget).toBe(looked - taken.length);
+          expect(skipped.map((item) => item.index)).toEqual(
+            items
+              .slice(0, looked)
+              .filter((item) => !taken.includes(item))
+              .map((item) => item.index),
+          );
           for (const item of items.slice(0, looked)) {
             if (taken.includes(item)) continue;
             const before = taken

@@ -64,10 +64,12 @@ describe('recall with a query', () => {
     const message = result.items.find((item) => item.source === 'MESSAGE');
     expect(message).toMatchObject({ message: { id: messageId, role: 'USER', seq: 1 }, superseded: false });
     expect(result.receipt).toEqual({
+      id: null,
       arms: [
         { name: 'LEXICAL', candidates: 3, underfilled: false },
         { name: 'VECTOR', candidates: 4, underfilled: false },
       ],
+      leftOut: [],
       skippedForBudget: 0,
       charactersUsed: textsOf(result).join('').length,
       mode: 'OBSERVE',
@@ -227,18 +229,23 @@ describe('any text is a query', () => {
     ).toBe(true);
   });
 
-  it('finds nothing rather than something where no word is known and the encoder cannot read it', async () => {
+  it('finds nothing by arms where no word is known and the encoder cannot read it; what fills says that it does', async () => {
     await tenant.fact({ text: 'The compass points north' });
     const unreadable = { ...fakeEmbedding(), embedQuery: async () => null };
     const result = await recallWith(unreadable, 'xyzzy');
-    expect(result).toEqual({
-      items: [],
-      receipt: {
-        arms: [{ name: 'LEXICAL', candidates: 0, underfilled: false }],
-        skippedForBudget: 0,
-        charactersUsed: 0,
-        mode: 'OBSERVE',
-      },
+    expect(result.items).toMatchObject([
+      { rank: 1, score: 0, arms: ['RECENCY'], supplement: true, scores: { lexical: null, vector: null } },
+    ]);
+    expect(result.receipt).toEqual({
+      id: null,
+      arms: [
+        { name: 'LEXICAL', candidates: 0, underfilled: false },
+        { name: 'RECENCY', candidates: 1, underfilled: false },
+      ],
+      leftOut: [],
+      skippedForBudget: 0,
+      charactersUsed: 24,
+      mode: 'OBSERVE',
     });
   });
 });
@@ -280,9 +287,13 @@ describe('an encoder that fails', () => {
   it('leaves the lexical arm to serve, and the receipt tells', async () => {
     await tenant.facts([{ text: 'The compass points north' }, { text: 'Supper is at seven' }]);
     const result = await recallWith(failing(), 'compass');
-    expect(textsOf(result)).toEqual(['The compass points north']);
+    expect(textsOf(result)).toEqual(['The compass points north', 'Supper is at seven']);
+    expect(result.items.map(({ arms, supplement }) => [arms, supplement])).toEqual([
+      [['LEXICAL'], false],
+      [['RECENCY'], true],
+    ]);
     expect(result.items[0]!.scores.vector).toBeNull();
-    expect(result.receipt.arms.map(({ name }) => name)).toEqual(['LEXICAL']);
+    expect(result.receipt.arms.map(({ name }) => name)).toEqual(['LEXICAL', 'RECENCY']);
   });
 });
 
@@ -438,17 +449,18 @@ describe('cost and effects', () => {
     expect(textsOf(await tenant.recall({ query: 'tea' }))).toEqual(['tea']);
   });
 
-  it('takes four statements, for one row as for hundreds', async () => {
+  it('takes four statements, for one row as for hundreds, and one more where there is room to fill', async () => {
     await tenant.facts(facts(1));
-    const asked = { query: 'canvas sail', k: 200 };
-    const few = await countStatements(db, () => tenant.recall(asked));
+    const few = await countStatements(db, () => tenant.recall({ query: 'canvas sail', k: 1 }));
+    const filled = await countStatements(db, () => tenant.recall({ query: 'canvas sail', k: 200 }));
     await tenant.facts(facts(300));
     await tenant.messages(Array.from({ length: 100 }, (_, i) => ({ content: `canvas sail ${i}` })));
     const many = await countStatements(db, async () => {
-      expect((await tenant.recall(asked)).items).toHaveLength(200);
+      expect((await tenant.recall({ query: 'canvas sail', k: 200 })).items).toHaveLength(200);
     });
     expect(few).toHaveLength(4);
-    expect(many).toEqual(few);
+    expect(filled).toHaveLength(5);
+    expect(many).toHaveLength(4);
     expect(await countStatements(db, () => tenant.recall({ k: 200 }))).toHaveLength(4);
   });
 

@@ -207,3 +207,8 @@ export type Event = Prisma.EventModel
  * 
  */
 export type EventBatch = Prisma.EventBatchModel
+/**
+ * Model RecallReceipt
+ * 
+ */
+export type RecallReceipt = Prisma.RecallReceiptModel

@@ -163,7 +163,7 @@ function onlyLive(alias: 'p' | 'e', { time }: SearchFilter): Prisma.Sql {
 }
 
 /** The documents of `source` that pass the filter, by their own rows. */
-function passing(source: Prisma.Sql, { tenantId, filter }: ArmQuery): Prisma.Sql {
+export function passing(source: Prisma.Sql, { tenantId, filter }: ArmQuery): Prisma.Sql {
   const { kinds, time } = filter;
   const scopes = Prisma.sql`ANY(${[...filter.scopeIds]}::int[])`;
   const facts = Prisma.sql`

@@ -1,6 +1,13 @@
 import { Prisma } from '../generated/client.js';
+import { timeCondition } from './conditions.js';
 import { ownedByOneOf, type ScopeOwner } from './scopes.js';
-import { armExpressions, type SearchArm, type SearchFilter } from './search-arms.js';
+import {
+  type ArmQuery,
+  armExpressions,
+  messageCondition,
+  type SearchArm,
+  type SearchFilter,
+} from './search-arms.js';
 import { type Surroundings, surroundingExpressions, type TermsRow, type TurnRow } from './search-turns.js';
 import type { Unit } from './unit.js';
 
@@ -120,10 +127,10 @@ export interface Tie {
   readonly updatedAt: Date;
 }
 
-interface FlatRow
+export interface FlatRow
   extends Omit<FactNumbers, 'kind' | 'ties'>,
     Omit<CandidateRow, 'source' | 'id' | 'fact' | 'factIds'> {
-  readonly source: 'FACT' | 'MESSAGE' | 'SCORE' | 'TURN' | 'HELD' | 'TERM';
+  readonly source: 'FACT' | 'MESSAGE' | 'SCORE' | 'TURN' | 'HELD' | 'TERM' | 'LEFT_OUT';
   readonly id: string | null;
   /** What is told of a turn, of the terms that a document has, or of what terms are worth. */
   readonly held: unknown;
@@ -155,18 +162,27 @@ export interface SearchInContext {
   readonly terms: ReadonlyMap<string, TermsRow>;
   /** What each term of the lexical arm is worth in its BM25, in the arm's order. */
   readonly termWeights: readonly number[];
+  /** What stood at the head of an arm's ranking and was not asked for, in no order. */
+  readonly leftOut: readonly LeftOutRow[];
+}
+
+/** A visible document that an arm ranked high and that the filter left out: a fact of another kind, or a flagged message. */
+export interface LeftOutRow {
+  readonly id: string;
+  readonly reason: 'KIND_EXCLUDED' | 'FLAGGED';
 }
 
 /**
  * What {@link searchCandidates} finds, and the turns around those that the lexical arm found, each with what all arms
  * say of it, whatever their limit. One statement.
+ * @param surroundings null for what the arms find alone
  */
 export async function searchInContext(
   unit: Unit,
   arms: readonly SearchArm[],
   filter: SearchFilter,
   limit: number,
-  surroundings: Surroundings,
+  surroundings: Surroundings | null,
 ): Promise<SearchInContext> {
   return search(unit, arms, filter, limit, surroundings);
 }
@@ -180,7 +196,7 @@ async function search(
 ): Promise<SearchInContext> {
   const terms = new Map<string, TermsRow>();
   if (arms.length === 0 || filter.scopeIds.length === 0)
-    return { candidates: [], turns: [], terms, termWeights: [] };
+    return { candidates: [], turns: [], terms, termWeights: [], leftOut: [] };
   const query = { tenantId: unit.tenantId, filter, limit };
   const expressions = arms.map((arm) => armExpressions(arm, query));
   const found = arms.map(
@@ -208,11 +224,7 @@ async function search(
         WHERE t.tenant_id = ${unit.tenantId}::uuid AND t.first_id = c.id OFFSET 0) AS t
       WHERE c.kind = 'FACT' AND t.second_id IN (SELECT id FROM candidate)
       GROUP BY c.id)
-    SELECT c.kind AS source, c.id, ${SCORES(surroundings)}, f.kind, f.characters, f.recorded_at AS "recordedAt",
-      f.valid_from AS "toldAt",
-      s.encoded, s.topic_boost AS "topicBoost", s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
-      s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
-      s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision",
+    SELECT c.kind AS source, c.id, ${SCORES(surroundings)}, ${FACT_NUMBERS},
       NULL::uuid[] AS "factIds", false AS superseded, d.ties, NULL::jsonb AS held
     FROM candidate c
     JOIN fact f ON f.tenant_id = ${unit.tenantId}::uuid AND f.id = c.id
@@ -226,15 +238,19 @@ async function search(
     JOIN message g ON g.tenant_id = ${unit.tenantId}::uuid AND g.id = c.id
     CROSS JOIN LATERAL (${factsOf(unit, filter)}) AS o
     WHERE c.kind = 'MESSAGE'
-    ${surroundings ? Prisma.sql`UNION ALL ${contextRows(arms)}` : Prisma.empty}`;
+    ${surroundings ? Prisma.sql`UNION ALL ${contextRows(arms)}` : Prisma.empty}
+    ${leftOutRows(arms, query)}`;
   const documents: CandidateRow[] = [];
   const scores = new Map<string, ScoreCell>();
   const turns: TurnRow[] = [];
   const weights = new Map<number, number>();
+  const leftOut: LeftOutRow[] = [];
   for (const row of rows) {
     if (row.source === 'FACT' || row.source === 'MESSAGE') documents.push(toCandidate(row, row.source));
     else if (row.source === 'SCORE') scores.set(row.id as string, row.held as ScoreCell);
     else if (row.source === 'TURN') turns.push(toTurn(row.id as string, row.held as TurnCell));
+    else if (row.source === 'LEFT_OUT')
+      leftOut.push({ id: row.id as string, reason: row.held as LeftOutRow['reason'] });
     else if (row.source === 'HELD') terms.set(row.id as string, toTerms(row.held as HeldCell));
     else for (const [place, weight] of row.held as WeightsCell) weights.set(place, weight);
   }
@@ -244,13 +260,19 @@ async function search(
     const [lexical, cosine] = scores.get(one.id) ?? [one.lexical, one.cosine];
     return { ...one, lexical, cosine };
   });
-  return { candidates, turns, terms, termWeights };
+  return { candidates, turns, terms, termWeights, leftOut };
 }
 
 /** The arms that say how well something fits a query. */
 function armsOf(arms: readonly SearchArm[]): ('lexical' | 'vector')[] {
   return arms.flatMap(({ name }) => (name === 'LEXICAL' ? ['lexical'] : name === 'VECTOR' ? ['vector'] : []));
 }
+
+/** What ranking needs of a fact `f` and its salience `s`. */
+export const FACT_NUMBERS = Prisma.sql`f.kind, f.characters, f.recorded_at AS "recordedAt", f.valid_from AS "toldAt",
+  s.encoded, s.topic_boost AS "topicBoost", s.pinned, s.flashbulb, s.reinforcement, s.decay_resistance AS "decayResistance",
+  s.reinforced_at AS "reinforcedAt", s.last_seen_at AS "lastSeenAt", s.urgency,
+  s.scope_id AS "scopeId", encode(s.fingerprint, 'hex') AS fingerprint, s.scored_revision AS "scoredRevision"`;
 
 /** In context the scores come in rows of their own: joined here, the planner may add them up anew for each candidate. */
 const SCORES = (surroundings: Surroundings | null) =>
@@ -262,9 +284,36 @@ type TurnCell = readonly [sessionId: string, seq: number];
 type HeldCell = readonly [terms: readonly (readonly [place: number, frequency: number])[], length: number];
 type WeightsCell = readonly (readonly [place: number, weight: number])[];
 
+/** The columns between a row's id and `held` where it is no candidate. */
+const none = Prisma.raw(`${'NULL, '.repeat(19)}false, NULL`);
+
+/**
+ * What the filter leaves out of the heads of the arms' rankings, where it leaves out anything: each looked up by its
+ * key. What is redacted, retired, or of another time is not told.
+ */
+function leftOutRows(arms: readonly SearchArm[], { tenantId, filter }: ArmQuery): Prisma.Sql {
+  const heads = Prisma.join(
+    arms.map(({ name }) => Prisma.sql`SELECT id FROM ${Prisma.raw(`${name.toLowerCase()}_head`)}`),
+    ' UNION ',
+  );
+  const scopes = Prisma.sql`ANY(${[...filter.scopeIds]}::int[])`;
+  const { kinds } = filter;
+  const rows: Prisma.Sql[] = [];
+  if (filter.facts && kinds !== null)
+    rows.push(Prisma.sql`
+      SELECT 'LEFT_OUT', h.id, ${none}, '"KIND_EXCLUDED"'::jsonb FROM (${heads}) AS h CROSS JOIN LATERAL (
+        SELECT FROM fact f WHERE f.tenant_id = ${tenantId}::uuid AND f.id = h.id AND f.scope_id = ${scopes}
+          AND NOT f.kind = ANY(${[...kinds]}::text[]) AND ${timeCondition(filter.time)} OFFSET 0) AS f`);
+  if (filter.messages && !filter.includeFlagged)
+    rows.push(Prisma.sql`
+      SELECT 'LEFT_OUT', h.id, ${none}, '"FLAGGED"'::jsonb FROM (${heads}) AS h CROSS JOIN LATERAL (
+        SELECT FROM message g WHERE g.tenant_id = ${tenantId}::uuid AND g.id = h.id AND g.scope_id = ${scopes}
+          AND g.flags <> '{}' AND ${messageCondition({ ...filter, includeFlagged: true })} OFFSET 0) AS g`);
+  return rows.length === 0 ? Prisma.empty : Prisma.sql`UNION ALL ${Prisma.join(rows, ' UNION ALL ')}`;
+}
+
 /** Rows of other sorts than candidates, told apart by `source`, with what they say in `held`. */
 function contextRows(arms: readonly SearchArm[]): Prisma.Sql {
-  const none = Prisma.raw(`${'NULL, '.repeat(19)}false, NULL`);
   const lexical = arms.find((arm) => arm.name === 'LEXICAL');
   const turns = Prisma.sql`
     SELECT 'SCORE', r.id, ${none}, jsonb_build_array(r.lexical, r.cosine) FROM scored r
@@ -293,7 +342,8 @@ function factsOf(unit: Unit, { time }: SearchFilter): Prisma.Sql {
     WHERE o.tenant_id = ${unit.tenantId}::uuid AND o.message_id = c.id AND f.recorded_at <= ${knownAt}::timestamptz`;
 }
 
-function toCandidate(row: FlatRow, source: CandidateRow['source']): CandidateRow {
+/** A row as a candidate. */
+export function toCandidate(row: FlatRow, source: CandidateRow['source']): CandidateRow {
   const { id, lexical, cosine, characters, recordedAt, toldAt, superseded, kind, ties, ...rest } = row;
   const { source: _source, held: _held, factIds, ...numbers } = rest;
   return {

@@ -434,7 +434,8 @@ export const ModelName = {
   TenantStream: 'TenantStream',
   TenantBaseline: 'TenantBaseline',
   Event: 'Event',
-  EventBatch: 'EventBatch'
+  EventBatch: 'EventBatch',
+  RecallReceipt: 'RecallReceipt'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "quarantinedWindow" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch"
+    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "quarantinedWindow" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch" | "recallReceipt"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3218,6 +3219,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RecallReceipt: {
+      payload: Prisma.$RecallReceiptPayload<ExtArgs>
+      fields: Prisma.RecallReceiptFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RecallReceiptFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RecallReceiptFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        findFirst: {
+          args: Prisma.RecallReceiptFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RecallReceiptFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        findMany: {
+          args: Prisma.RecallReceiptFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>[]
+        }
+        create: {
+          args: Prisma.RecallReceiptCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        createMany: {
+          args: Prisma.RecallReceiptCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RecallReceiptCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>[]
+        }
+        delete: {
+          args: Prisma.RecallReceiptDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        update: {
+          args: Prisma.RecallReceiptUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        deleteMany: {
+          args: Prisma.RecallReceiptDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RecallReceiptUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RecallReceiptUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>[]
+        }
+        upsert: {
+          args: Prisma.RecallReceiptUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecallReceiptPayload>
+        }
+        aggregate: {
+          args: Prisma.RecallReceiptAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRecallReceipt>
+        }
+        groupBy: {
+          args: Prisma.RecallReceiptGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecallReceiptGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RecallReceiptCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecallReceiptCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3866,6 +3941,32 @@ export const EventBatchScalarFieldEnum = {
 export type EventBatchScalarFieldEnum = (typeof EventBatchScalarFieldEnum)[keyof typeof EventBatchScalarFieldEnum]
 
 
+export const RecallReceiptScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  agentId: 'agentId',
+  userId: 'userId',
+  actorKind: 'actorKind',
+  actorId: 'actorId',
+  query: 'query',
+  k: 'k',
+  charBudget: 'charBudget',
+  kinds: 'kinds',
+  sources: 'sources',
+  validAt: 'validAt',
+  knownAt: 'knownAt',
+  includeFlagged: 'includeFlagged',
+  arms: 'arms',
+  leftOut: 'leftOut',
+  charactersUsed: 'charactersUsed',
+  candidates: 'candidates',
+  candidateCount: 'candidateCount',
+  recalledAt: 'recalledAt'
+} as const
+
+export type RecallReceiptScalarFieldEnum = (typeof RecallReceiptScalarFieldEnum)[keyof typeof RecallReceiptScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4213,6 +4314,7 @@ export type GlobalOmitConfig = {
   tenantBaseline?: Prisma.TenantBaselineOmit
   event?: Prisma.EventOmit
   eventBatch?: Prisma.EventBatchOmit
+  recallReceipt?: Prisma.RecallReceiptOmit
 }
 
 /* Types for Logging */

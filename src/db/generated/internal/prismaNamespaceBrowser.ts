@@ -88,7 +88,8 @@ export const ModelName = {
   TenantStream: 'TenantStream',
   TenantBaseline: 'TenantBaseline',
   Event: 'Event',
-  EventBatch: 'EventBatch'
+  EventBatch: 'EventBatch',
+  RecallReceipt: 'RecallReceipt'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -714,6 +715,32 @@ export const EventBatchScalarFieldEnum = {
 } as const
 
 export type EventBatchScalarFieldEnum = (typeof EventBatchScalarFieldEnum)[keyof typeof EventBatchScalarFieldEnum]
+
+
+export const RecallReceiptScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  agentId: 'agentId',
+  userId: 'userId',
+  actorKind: 'actorKind',
+  actorId: 'actorId',
+  query: 'query',
+  k: 'k',
+  charBudget: 'charBudget',
+  kinds: 'kinds',
+  sources: 'sources',
+  validAt: 'validAt',
+  knownAt: 'knownAt',
+  includeFlagged: 'includeFlagged',
+  arms: 'arms',
+  leftOut: 'leftOut',
+  charactersUsed: 'charactersUsed',
+  candidates: 'candidates',
+  candidateCount: 'candidateCount',
+  recalledAt: 'recalledAt'
+} as const
+
+export type RecallReceiptScalarFieldEnum = (typeof RecallReceiptScalarFieldEnum)[keyof typeof RecallReceiptScalarFieldEnum]
 
 
 export const SortOrder = {
