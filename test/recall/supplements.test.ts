@@ -37,7 +37,7 @@ afterAll(async () => {
 const told = ({ items }: Recalled) => items.map(({ node, arms }) => [node.text ?? node.content, arms.join()]);
 
 /** Facts of which each was recorded a minute after the one before. */
-async function remember(...facts: (readonly [text: string, entities?: string[], more?: object])[]) {
+async function remember(...facts: (readonly [text: string, entities?: readonly string[], more?: object])[]) {
   const ids: string[] = [];
   for (const [text, entities = [], more = {}] of facts) {
     clock.advance(60_000);
@@ -55,7 +55,7 @@ const HOUSE = [
   ['The ferry leaves at nine', []],
 ] as const satisfies readonly (readonly [string, readonly string[]])[];
 
-const house = () => remember(...HOUSE.map(([text, entities]) => [text, [...entities]] as const));
+const house = () => remember(...HOUSE);
 
 describe('what fills a result', () => {
   test('CASE 38: facts that mention a name of several words, then one edge further, then the newest', async () => {
