@@ -51,7 +51,7 @@ async function measure(part) {
     tell(part, { cores: cpus().length, node: process.version, database: 'none of its own' }, result);
     return;
   }
-  await withDatabase(async ({ url, where }) => {
+  await withDatabase({ durable: parts[part].durable }, async ({ url, where }) => {
     const result = await parts[part].run({ databaseUrl: url, log });
     tell(part, { cores: cpus().length, node: process.version, database: where }, result);
   });
