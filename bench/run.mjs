@@ -12,6 +12,7 @@ import * as encoder from './encoder.mjs';
 import * as fanOut from './fan-out.mjs';
 import * as followed from './followed.mjs';
 import * as learn from './learn.mjs';
+import * as noisyNeighbour from './noisy-neighbour.mjs';
 import * as overview from './overview.mjs';
 import * as preview from './preview.mjs';
 import * as rescore from './rescore.mjs';
@@ -28,6 +29,7 @@ const parts = {
   followed,
   overview,
   encoder,
+  'noisy-neighbour': noisyNeighbour,
 };
 
 const args = process.argv.slice(2);

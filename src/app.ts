@@ -11,12 +11,13 @@ import {
   startEventRetention,
 } from './jobs/index.js';
 import { createLearner } from './learning/index.js';
+import { createRateLimiter } from './limits/index.js';
 import { createLogger, type Logger } from './log.js';
 import { adoptScoring, calibrationOf, createProfileReader } from './profiles/index.js';
 import type { RankingOverrides } from './recall/index.js';
 import { rescoreStale } from './rescoring/index.js';
 import { ALGORITHM_VERSION } from './salience/index.js';
-import { createContext, feedSharing, schema } from './schema/index.js';
+import { costOfOperation, createContext, feedSharing, schema } from './schema/index.js';
 import { createServer, type Listener, type Server } from './server/index.js';
 import type { Services } from './services.js';
 import { createTelemetry, watchServices } from './telemetry/index.js';
@@ -112,6 +113,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const jobs = keep(createJobRunner(base));
     keep(startEventRetention(base));
     const services: Services = { ...base, jobs };
+    const limiter = keep(createRateLimiter(services));
     const stopWatching = watchServices(services);
     opened.push(async () => stopWatching());
     const server: Server = createServer({
@@ -120,6 +122,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       authenticate,
       createContext,
       sharing: feedSharing,
+      rate: { limiter, costOf: costOfOperation },
     });
     opened.push(() => server.dispose());
     if (parts.takesUpWork ?? true) {

@@ -92,6 +92,30 @@ export const API_ERRORS = {
     status: 400,
     where: 'answer',
   },
+  PERSISTED_DOCUMENT_NOT_FOUND: {
+    meaning: 'The server has no document of this id.',
+    retryable: false,
+    status: 400,
+    where: 'answer',
+  },
+  PERSISTED_DOCUMENT_REQUIRED: {
+    meaning: 'This server runs documents that it has, and no others: send `documentId`.',
+    retryable: false,
+    status: 400,
+    where: 'answer',
+  },
+  QUOTA_EXCEEDED: {
+    meaning: 'The tenant has as many agents, users, facts or messages as the platform lets it have.',
+    retryable: false,
+    where: 'payload',
+  },
+  RATE_LIMITED: {
+    meaning:
+      'The tenant or the key has spent its points. `retryAfter` says in how many seconds to try again.',
+    retryable: true,
+    status: 429,
+    where: 'answer',
+  },
   SUBSCRIPTION_LAGGED: {
     meaning: 'The subscription was read too slowly and has ended. Subscribe again, after `cursor`.',
     retryable: false,

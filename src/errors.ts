@@ -94,6 +94,22 @@ export class BudgetExceededError extends SalientError {
   }
 }
 
+/** The tenant has as many as the platform lets it have; nothing was written. */
+export class QuotaExceededError extends SalientError {
+  /** @param group what is counted, such as `facts` */
+  constructor(
+    readonly group: string,
+    readonly limit: number,
+    readonly current: number,
+    readonly requested: number,
+  ) {
+    super(
+      'QUOTA_EXCEEDED',
+      `The tenant has ${current} of at most ${limit} ${group}; ${requested} more do not fit`,
+    );
+  }
+}
+
 /** No, unknown, expired or revoked credentials. */
 export class UnauthenticatedError extends SalientError {
   constructor(message = 'A valid API key is required: Authorization: Bearer <key>') {
@@ -125,6 +141,16 @@ export class SubscriptionLaggedError extends SalientError {
       'SUBSCRIPTION_LAGGED',
       'The subscription was read too slowly: subscribe again, from the last cursor',
     );
+  }
+}
+
+/** The tenant, or the key, has spent the points of its rate. */
+export class RateLimitedError extends SalientError {
+  override readonly retryable = true;
+
+  /** @param retryAfter seconds after which the same operation can be paid, if nothing else is */
+  constructor(readonly retryAfter: number) {
+    super('RATE_LIMITED', `The rate limit is reached: try again in ${retryAfter} s`);
   }
 }
 

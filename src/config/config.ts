@@ -3,6 +3,13 @@ import { OPENAI_NAMES, openaiFaults, openaiSettings } from './openai.js';
 
 const integer = (low: number, high: number) => z.coerce.number().int().min(low).max(high);
 
+/** A bucket must hold what the dearest operation costs. */
+const rate = z.coerce
+  .number()
+  .int()
+  .max(1_000_000_000)
+  .refine((points) => points === 0 || points >= 10_000, 'must be 0 or at least 10000');
+
 const settings = z.object({
   /** TCP port of the server; 0 picks a free one. */
   port: integer(0, 65_535).default(4000),
@@ -28,6 +35,25 @@ const settings = z.object({
   maxBodyBytes: integer(1_000, 100_000_000).default(2_000_000),
   /** WebSockets, and streams over HTTP, that one tenant may have open at one process. */
   maxStreamsPerTenant: integer(1, 1_000_000).default(1_000),
+  /** Origins whose pages may ask over HTTP and WebSocket; `*`: all. */
+  corsOrigins: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])))
+    .refine(
+      (origins) => origins.every((one) => one === '*' || (URL.canParse(one) && new URL(one).origin === one)),
+      'must be origins such as https://console.example, separated by commas, or *',
+    ),
+  /** Whether the schema may be explored; by default everywhere but in production. */
+  introspection: z.enum(['on', 'off']).optional(),
+  /** A directory of `.graphql` files, or a JSON file of id → document. */
+  persistedDocuments: z.string().optional(),
+  /** `on`: documents that are not among those are refused. */
+  persistedOnly: z.enum(['on', 'off']).default('off'),
+  /** Points a minute that a tenant may spend where its own limits do not say; 0: no limit. */
+  ratePoints: rate.default(1_200_000),
+  /** The same for each key of a tenant. */
+  keyRatePoints: rate.default(0),
   /** What a reader of `/metrics` must show; nothing where it is not set. */
   metricsToken: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `on`: requests are counted by tenant as well, a series for each. */
@@ -44,6 +70,12 @@ const settings = z.object({
 const schema = settings.superRefine((config, context) => {
   for (const { setting, message } of openaiFaults(config))
     context.addIssue({ code: 'custom', path: [setting], message });
+  if (config.persistedOnly === 'on' && config.persistedDocuments === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['persistedOnly'],
+      message: 'needs SALIENT_PERSISTED_DOCUMENTS',
+    });
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -62,6 +94,12 @@ const ENVIRONMENT_NAMES: Record<keyof Config, string> = {
   logLevel: 'SALIENT_LOG_LEVEL',
   maxBodyBytes: 'SALIENT_MAX_BODY_BYTES',
   maxStreamsPerTenant: 'SALIENT_MAX_STREAMS_PER_TENANT',
+  corsOrigins: 'SALIENT_CORS_ORIGINS',
+  introspection: 'SALIENT_INTROSPECTION',
+  persistedDocuments: 'SALIENT_PERSISTED_DOCUMENTS',
+  persistedOnly: 'SALIENT_PERSISTED_ONLY',
+  ratePoints: 'SALIENT_RATE_POINTS',
+  keyRatePoints: 'SALIENT_KEY_RATE_POINTS',
   metricsToken: 'SALIENT_METRICS_TOKEN',
   metricsTenants: 'SALIENT_METRICS_TENANTS',
   otlpEndpoint: 'OTEL_EXPORTER_OTLP_ENDPOINT',

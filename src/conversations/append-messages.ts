@@ -17,6 +17,7 @@ import type { RunRefusal } from '../extraction/index.js';
 import { newId } from '../ids.js';
 import type { Services } from '../services.js';
 import {
+  assertQuota,
   audit,
   idempotencyKeyOf,
   once,
@@ -131,6 +132,7 @@ async function append(
   });
   const extract = input.extract !== 'NEVER';
   await insertMessages(unit, session, fresh, { modelId: deps.embeddingModelId, at: now, extract });
+  await assertQuota(unit, actor.tenant, 'messages', fresh.length);
   const terms = fresh.reduce((sum, message) => sum + message.length, 0);
   await writeScopeChanges(
     unit,

@@ -15,7 +15,7 @@ import { NotFoundError } from '../errors.js';
 import type { NewEvent } from '../events/index.js';
 import type { ScopeProfile } from '../profiles/index.js';
 import type { Services } from '../services.js';
-import { decayVariantOf, type TenantContext, userProfileBudget } from '../tenancy/index.js';
+import { assertQuota, decayVariantOf, type TenantContext, userProfileBudget } from '../tenancy/index.js';
 import { countCharacters } from '../text/index.js';
 import { collect, type WriteOutcome } from './collect.js';
 import type { PreparedFact } from './draft.js';
@@ -93,6 +93,7 @@ export async function writeFacts(
     modelId: deps.embeddingModelId,
     at: now,
   });
+  await assertQuota(unit, tenant, 'facts', written.added.length);
   await clearTombstones(unit, written.recalled);
   const retired = await retireFacts(unit, written.retirements, now);
   if (retired.length < written.retirements.length)

@@ -12,6 +12,7 @@ import {
 import { mineSession, type RunRefusal } from '../extraction/index.js';
 import type { Services } from '../services.js';
 import { type TenantContext, toTenantContext } from '../tenancy/index.js';
+import { Turns } from './turns.js';
 import { pause, within } from './waiting.js';
 
 /** What a run came to by the time its caller is answered. */
@@ -56,6 +57,9 @@ const DEFAULT_TIMING: JobTiming = {
   close: 5_000,
 };
 const SWEEP_LIMIT = 20;
+/** Sessions that one process mines at the same time, and those of one tenant among them. */
+const SESSIONS_AT_ONCE = 16;
+const OF_ONE_TENANT = 8;
 
 const PENDING: ExtractionOutcome = { status: 'PENDING', factIds: [], refused: [] };
 
@@ -69,6 +73,8 @@ export function createJobRunner(deps: Deps, timing: Partial<JobTiming> = {}): Jo
 class Runner implements JobRunner {
   /** The tail of each session's work in this process: appends to one session are mined one after the other. */
   readonly #tails = new Map<string, Promise<unknown>>();
+  /** Taken for a round at a time: a tenant with many sessions must not keep the others waiting for all of them. */
+  readonly #turns = new Turns(SESSIONS_AT_ONCE, OF_ONE_TENANT);
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #looking = false;
@@ -145,7 +151,12 @@ class Runner implements JobRunner {
   ): Promise<Outcomes | null> {
     const outcomes = new Map<string, ExtractionOutcome>();
     while (!this.#stop.signal.aborted) {
-      const result = await mineSession(this.deps, tenant, sessionId, this.#stop.signal);
+      const result = await this.#turns.take(
+        async () =>
+          this.#stop.signal.aborted ? null : mineSession(this.deps, tenant, sessionId, this.#stop.signal),
+        tenant.id,
+      );
+      if (this.#stop.signal.aborted && !result) return null;
       for (const [id, outcome] of result?.outcomes ?? []) outcomes.set(id, merged(outcomes.get(id), outcome));
       onRound(outcomes);
       if (result && !result.more) return this.#told(outcomes);
@@ -191,10 +202,8 @@ class Runner implements JobRunner {
         .finally(() => {
           this.#looking = false;
         });
-      for (const job of open) {
-        if (this.#stop.signal.aborted) return;
-        await this.#takeUp(job);
-      }
+      // Together, so that a session which takes long holds up no other; they have their turns.
+      await Promise.all(open.map((job) => this.#takeUp(job)));
     } catch (error) {
       this.#tell(error, 'looking for left-behind work failed');
     }
@@ -203,7 +212,7 @@ class Runner implements JobRunner {
   /** One job that fails keeps no other waiting: it is due again later. */
   async #takeUp({ tenantId, sessionId }: OpenExtraction): Promise<void> {
     const { db, now } = this.deps;
-    if (this.#tails.has(sessionId)) return;
+    if (this.#tails.has(sessionId) || this.#stop.signal.aborted) return;
     try {
       const tenant = await db.withPlatform((tx) => findTenant(tx, { id: tenantId }));
       if (tenant) await this.#enqueue(toTenantContext(tenant), sessionId);

@@ -25,6 +25,7 @@ import { builder } from './builder.js';
 
 export { createContext, type GraphQLContext } from './context.js';
 export { feedSharing } from './feed-sharing.js';
+export { costOfOperation } from './operation-cost.js';
 
 /** The executable schema; `schema.graphql` is printed from it. */
 export const schema = builder.toSchema();

@@ -4,6 +4,7 @@ import {
   BudgetExceededError,
   ContentRefusedError,
   type InputPath,
+  QuotaExceededError,
   SalientError,
 } from '../errors.js';
 import type { ActorKind } from '../tenancy/index.js';
@@ -44,6 +45,7 @@ export const MutationError = builder.interfaceRef<Boxed>('MutationError').implem
     if (error instanceof ContentRefusedError) return 'ContentRefused';
     if (error instanceof BudgetExceededError) return 'BudgetExceeded';
     if (error instanceof AlreadyExistsError) return 'AlreadyExists';
+    if (error instanceof QuotaExceededError) return 'QuotaExceeded';
     return 'InputRejected';
   },
 });
@@ -88,6 +90,23 @@ builder.objectRef<Boxed<BudgetExceededError>>('BudgetExceeded').implement({
     current: t.int({ description: 'What is used of it.', resolve: ({ error }) => error.current }),
     requested: t.int({
       description: 'What the refused text needs.',
+      resolve: ({ error }) => error.requested,
+    }),
+  }),
+});
+
+builder.objectRef<Boxed<QuotaExceededError>>('QuotaExceeded').implement({
+  description: 'The tenant has as many as the platform lets it have.',
+  interfaces: [MutationError],
+  fields: (t) => ({
+    group: t.string({
+      description: 'What is counted: `agents`, `users`, `facts` or `messages`.',
+      resolve: ({ error }) => error.group,
+    }),
+    limit: t.int({ description: 'How many it may have.', resolve: ({ error }) => error.limit }),
+    current: t.int({ description: 'How many it has.', resolve: ({ error }) => error.current }),
+    requested: t.int({
+      description: 'How many more the request would have made.',
       resolve: ({ error }) => error.requested,
     }),
   }),

@@ -4,6 +4,8 @@ import {
   type OverridePolicy as Policy,
   type RestoreOverridePolicyInput,
   restoreOverridePolicy,
+  type SetTenantLimitsInput,
+  setTenantLimits,
   type TenantContext,
   type UpdateTenantInput,
   updateTenant,
@@ -20,6 +22,7 @@ import {
   MemoryContextSettingsInput,
   RetentionSettingsInput,
   TenantBudgetsInput,
+  TenantLimitsInput,
 } from './tenant-settings.js';
 import { Tenant } from './tenants.js';
 
@@ -131,6 +134,33 @@ defineMutation<ChangedTenant, RestoreOverridePolicyInput>('restoreOverridePolicy
   fields: changedFields,
   resolve: (input, context) =>
     restoreOverridePolicy(context.services, tenantActorOf(context), {
+      ...input,
+      id: idOf('Tenant', input.id, ['id']),
+    }),
+});
+
+defineMutation<ChangedTenant, SetTenantLimitsInput>('setTenantLimits', {
+  description:
+    'Sets what the platform lets a tenant use. For the platform; it makes a new version of the tenant.',
+  roles: PLATFORM,
+  input: builder.inputType('SetTenantLimitsInput', {
+    description: 'Whose limits, and which.',
+    fields: (t) => ({
+      id: t.id({ required: true, description: 'The tenant: the one named by X-Salient-Tenant.' }),
+      limits: t.field({ type: TenantLimitsInput, required: true, description: 'The limits.' }),
+      expectedVersion: t.int({ description: EXPECTED_VERSION }),
+    }),
+  }),
+  fields: (t) => ({
+    tenant: t.field({
+      type: Tenant,
+      nullable: true,
+      description: 'The tenant as it is now.',
+      resolve: (payload) => payload.tenant ?? null,
+    }),
+  }),
+  resolve: (input, context) =>
+    setTenantLimits(context.services, tenantActorOf(context), {
       ...input,
       id: idOf('Tenant', input.id, ['id']),
     }),

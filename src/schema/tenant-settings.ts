@@ -71,6 +71,58 @@ export const RetentionSettings = builder
     }),
   });
 
+export const TenantLimits = builder
+  .objectRef<NonNullable<TenantContext['settings']['limits']>>('TenantLimits')
+  .implement({
+    description:
+      'What the platform lets the tenant use. Null: for points what the server is configured with, else no limit.',
+    fields: (t) => ({
+      pointsPerMinute: t.int({
+        nullable: true,
+        description:
+          'Points that all its requests may spend in a minute, and at once after a rest; a field costs 1, a list as much for each of its rows.',
+        resolve: (limits) => limits.pointsPerMinute ?? null,
+      }),
+      keyPointsPerMinute: t.int({
+        nullable: true,
+        description: 'The same for each of its keys.',
+        resolve: (limits) => limits.keyPointsPerMinute ?? null,
+      }),
+      agents: t.int({
+        nullable: true,
+        description: 'How many agents it may have.',
+        resolve: (limits) => limits.agents ?? null,
+      }),
+      users: t.int({
+        nullable: true,
+        description: 'How many users it may have.',
+        resolve: (limits) => limits.users ?? null,
+      }),
+      facts: t.int({
+        nullable: true,
+        description: 'How many facts it may have stored, those that have ended among them.',
+        resolve: (limits) => limits.facts ?? null,
+      }),
+      messages: t.int({
+        nullable: true,
+        description: 'How many messages it may have stored.',
+        resolve: (limits) => limits.messages ?? null,
+      }),
+    }),
+  });
+
+export const TenantLimitsInput = builder.inputType('TenantLimitsInput', {
+  description: 'A limit left out stays; null brings the one of the configuration back.',
+  fields: (t) => ({
+    pointsPerMinute: t.int({ description: 'Points a minute of all requests: 10,000 to 1,000,000,000.' }),
+    keyPointsPerMinute: t.int({ description: 'Points a minute of each key: 10,000 to 1,000,000,000.' }),
+    agents: t.int({ description: 'How many agents it may have: 0 to 1,000,000,000.' }),
+    users: t.int({ description: 'How many users it may have: 0 to 1,000,000,000.' }),
+    facts: t.int({ description: 'How many facts it may have stored: 0 to 1,000,000,000.' }),
+    messages: t.int({ description: 'How many messages it may have stored: 0 to 1,000,000,000.' }),
+  }),
+});
+
 export const TenantBudgets = builder
   .objectRef<NonNullable<TenantContext['settings']['budgets']>>('TenantBudgets')
   .implement({

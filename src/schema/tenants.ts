@@ -32,7 +32,13 @@ import { TenantVersion, tenantVersionsPage } from './profile-versions.js';
 import { profileOfTenant, SalienceProfile } from './profiles.js';
 import { RescoreJob, RescoreStatus, rescoreJobsPage } from './rescore-jobs.js';
 import { Session } from './sessions.js';
-import { GateSettings, MemoryContextSettings, RetentionSettings, TenantBudgets } from './tenant-settings.js';
+import {
+  GateSettings,
+  MemoryContextSettings,
+  RetentionSettings,
+  TenantBudgets,
+  TenantLimits,
+} from './tenant-settings.js';
 
 export const Tenant = builder.objectRef<TenantContext>('Tenant');
 
@@ -94,6 +100,11 @@ builder.node(Tenant, {
       type: RetentionSettings,
       description: 'How facts fade, and how long events and receipts are kept.',
       resolve: (tenant) => tenant.settings.retention ?? {},
+    }),
+    limits: t.field({
+      type: TenantLimits,
+      description: 'What the platform lets it use.',
+      resolve: (tenant) => tenant.settings.limits ?? {},
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),

@@ -10,9 +10,11 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { UnavailableError } from '../errors.js';
+import type { RateLimiter, RateState } from '../limits/index.js';
 import type { Services } from '../services.js';
 import type { Actor, Credentials } from '../tenancy/index.js';
-import { credentialsOfHeaders, type ShownCredentials, TENANT_HEADER } from './credentials.js';
+import { corsOf, harden, mayConnect } from './browsers.js';
+import { credentialsOfHeaders, type ShownCredentials } from './credentials.js';
 import { DocumentCache } from './document-cache.js';
 import { createErrorMask, describe } from './error-mask.js';
 import { answerHealth } from './health.js';
@@ -22,6 +24,8 @@ import { answerMetrics, METRICS_PATH } from './metrics-endpoint.js';
 import { isStream, send, toRequest, urlOf } from './node-http.js';
 import { OperationRecord, useOperationRecord } from './operation-record.js';
 import { Outlet, type OutletOptions } from './outlet.js';
+import { loadDocuments, usePersistedDocuments } from './persisted-documents.js';
+import { useRateLimit } from './rate-limit.js';
 import { useJsonBody } from './request-body.js';
 import { currentScope, inRequest, REQUEST_ID_HEADER, requestIdOf } from './request-scope.js';
 import type { Sharing } from './sharing.js';
@@ -60,6 +64,11 @@ export interface ServerOptions<S extends ServerServices, Context extends BaseCon
   readonly createContext: (services: S, actor: Actor | null, requestId: string) => Context;
   /** Which events are resolved once for several subscribers; each for itself when left out. */
   readonly sharing?: Sharing<Context>;
+  /** What operations cost and who lets tenants spend it; nothing is charged when left out. */
+  readonly rate?: {
+    readonly limiter: RateLimiter;
+    readonly costOf: (args: ExecutionArgs) => number | undefined;
+  };
   /** How far behind the reader of a stream may be; the defaults of an outlet when left out. */
   readonly lag?: Omit<OutletOptions, 'unsent' | 'cut'>;
 }
@@ -90,7 +99,9 @@ export function createServer<S extends ServerServices, Context extends BaseConte
   const { schema, services } = options;
   const { config, log, telemetry } = services;
   const { metrics, tracing } = telemetry;
-  const development = config.environment !== 'production';
+  const isOpen =
+    config.introspection === undefined ? config.environment !== 'production' : config.introspection === 'on';
+  const documents = loadDocuments(config.persistedDocuments, config.persistedOnly === 'on', schema);
   const mask = createErrorMask(log);
   const slots = new StreamSlots(config.maxStreamsPerTenant);
   const subscriptions = createSubscriptions<Context>({
@@ -108,22 +119,15 @@ export function createServer<S extends ServerServices, Context extends BaseConte
     graphqlEndpoint: GRAPHQL_PATH,
     healthCheckEndpoint: '/healthz',
     landingPage: false,
-    graphiql: development ? { title: 'Salient', subscriptionsProtocol: 'SSE' } : false,
+    graphiql: isOpen ? { title: 'Salient', subscriptionsProtocol: 'SSE' } : false,
     renderGraphiQL,
     batching: false,
     multipart: false,
     maxRequestBodySize: false,
     // Its messages would hold what failed; what may be logged is logged by the mask.
     logging: false,
-    // Credentials are never sent by a browser on its own, so any origin may ask.
-    cors: {
-      origin: '*',
-      credentials: false,
-      methods: ['GET', 'POST', 'OPTIONS'],
-      allowedHeaders: ['Accept', 'Authorization', 'Content-Type', TENANT_HEADER, REQUEST_ID_HEADER],
-      exposedHeaders: [REQUEST_ID_HEADER],
-      maxAge: 86_400,
-    },
+    cors: corsOf(config.corsOrigins),
+    extraParamNames: ['documentId'],
     parserAndValidationCache: {
       documentCache: new DocumentCache<DocumentNode>(CACHED_CHARACTERS),
       errorCache: new DocumentCache<Error>(CACHED_CHARACTERS),
@@ -133,11 +137,13 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       options.createContext(services, await authenticate(credentials, requestId), requestId),
     plugins: [
       useJsonBody(config.maxBodyBytes),
+      usePersistedDocuments(documents),
       ...useLimits(),
-      ...(development ? [] : [closedSchema]),
+      ...(isOpen ? [] : [closedSchema]),
       subscriptions.plugin as Plugin,
       // After the one that runs subscriptions, so that it is what is traced.
       useOperationRecord(tracing),
+      ...(options.rate ? [useRateLimit({ ...options.rate, mask })] : []),
     ],
   });
 
@@ -154,7 +160,7 @@ export function createServer<S extends ServerServices, Context extends BaseConte
       const { parse, validate, contextFactory, execute, subscribe, schema } = yoga.getEnveloped(
         carried as never,
       );
-      const document: DocumentNode = parse(payload.query);
+      const document: DocumentNode = parse(documents.textOf(payload));
       const errors: readonly GraphQLError[] = validate(schema, document);
       if (errors.length > 0) return errors;
       return {
@@ -192,6 +198,8 @@ export function createServer<S extends ServerServices, Context extends BaseConte
           ? await answerMetrics(request, metrics, config.metricsToken)
           : await answerGraphql(request, requestId));
       response.headers.set(REQUEST_ID_HEADER, requestId);
+      harden(response.headers);
+      if (record.rate) tellRate(response.headers, record.rate);
       if (pathname === GRAPHQL_PATH && isOperation(request, response))
         record.tell(telemetry, log, isStream(response) ? 'sse' : 'http', response.status);
       return response;
@@ -243,7 +251,8 @@ export function createServer<S extends ServerServices, Context extends BaseConte
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const served = urlOf(request)?.pathname === GRAPHQL_PATH && !closing;
-    if (served) sockets.upgrade(request, socket, head);
+    if (served && !mayConnect(request.headers, config.corsOrigins)) refuseUpgrade(socket, '403 Forbidden');
+    else if (served) sockets.upgrade(request, socket, head);
     else refuseUpgrade(socket, closing ? '503 Service Unavailable' : '404 Not Found');
   }
 
@@ -276,6 +285,14 @@ export function createServer<S extends ServerServices, Context extends BaseConte
 /** Whether that was an operation, answered or refused: not the page for people, and no browser's question beforehand. */
 function isOperation({ method }: Request, { headers }: Response): boolean {
   return method !== 'OPTIONS' && !(headers.get('content-type') ?? '').startsWith('text/html');
+}
+
+/** The headers of the IETF draft, with times in seconds. */
+function tellRate(headers: Headers, { paid, limit, remaining, fullInMs, retryInMs }: RateState): void {
+  headers.set('ratelimit-limit', String(limit));
+  headers.set('ratelimit-remaining', String(remaining));
+  headers.set('ratelimit-reset', String(Math.ceil(fullInMs / 1_000)));
+  if (!paid) headers.set('retry-after', String(Math.ceil(retryInMs / 1_000)));
 }
 
 /** In production a stranger learns no names: introspection is off, and mistakes are not answered with suggestions. */

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { sqlState } from '../db/index.js';
 import { API_ERRORS, type ErrorEntry, isApiErrorCode } from '../error-codes.js';
-import { SalientError, SubscriptionLaggedError } from '../errors.js';
+import { RateLimitedError, SalientError, SubscriptionLaggedError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Logger } from '../log.js';
 import { currentRequestId, currentScope } from './request-scope.js';
@@ -77,6 +77,7 @@ function exposed(error: unknown, known: SalientError): GraphQLError {
     code: known.code,
     ...(known.retryable ? { retryable: true } : {}),
     ...(known instanceof SubscriptionLaggedError && known.cursor ? { cursor: known.cursor } : {}),
+    ...(known instanceof RateLimitedError ? { retryAfter: known.retryAfter } : {}),
     ...(known.inputPath.length > 0 ? { inputPath: known.inputPath } : {}),
     ...(status && !hasPath(error) ? { http: { status } } : {}),
   });

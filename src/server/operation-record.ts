@@ -1,6 +1,7 @@
 import type { ExecutionArgs, GraphQLSchema } from 'graphql';
 import { getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { RateState } from '../limits/index.js';
 import type { Logger } from '../log.js';
 import type { OperationSample, Telemetry, Tracing, Transport } from '../telemetry/index.js';
 import type { Actor } from '../tenancy/index.js';
@@ -15,6 +16,8 @@ export class OperationRecord {
   fields: readonly string[] = [];
   cost: number | undefined;
   actor: Actor | null = null;
+  /** How its caller's rate stands; absent where it has none. */
+  rate: RateState | undefined;
   #told = false;
 
   /** Notes an error of the answer; the first one is the outcome. @param code of the table of error codes */
@@ -53,16 +56,17 @@ export class OperationRecord {
 export function useOperationRecord(tracing: Tracing): Plugin {
   const traced = <T>(args: ExecutionArgs, run: (args: ExecutionArgs) => T): T => {
     const record = currentScope()?.record;
-    note(record, args);
     if (!record) return run(args);
     const attributes = { 'graphql.operation.type': record.type, 'salient.fields': record.fields.join(' ') };
     return tracing.span(`graphql ${record.type}`, attributes, () => run(args));
   };
   return {
-    onExecute({ executeFn, setExecuteFn }) {
+    onExecute({ args, executeFn, setExecuteFn }) {
+      note(currentScope()?.record, args as ExecutionArgs);
       setExecuteFn((args) => traced(args as ExecutionArgs, executeFn as never));
     },
-    onSubscribe({ subscribeFn, setSubscribeFn }) {
+    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
+      note(currentScope()?.record, args as ExecutionArgs);
       setSubscribeFn((args) => traced(args as ExecutionArgs, subscribeFn as never) as never);
     },
   };

@@ -19,11 +19,14 @@ export { idempotencyKeyOf, once, repeatedReply, retryOnSameKey } from './idempot
 export { checkName, checkOptionalName } from './input-checks.js';
 export { keepFresh } from './keep-fresh.js';
 export { type CreateApiKeyInput, createAgent, createApiKey, createUser, revokeApiKey } from './members.js';
+export { assertQuota } from './quotas.js';
 export { toTenantContext } from './tenant-context.js';
 export {
   DEFAULT_RECEIPT_DAYS,
   decayVariantOf,
   factCharacterLimit,
+  keyPointsPerMinute,
+  pointsPerMinute,
   receiptDays,
   type TenantSettings,
   userProfileBudget,
@@ -37,6 +40,8 @@ export {
   type RestoreOverridePolicyInput,
   readTenantBy,
   restoreOverridePolicy,
+  type SetTenantLimitsInput,
+  setTenantLimits,
   type UpdateTenantInput,
   updateTenant,
 } from './tenants.js';

@@ -19,6 +19,7 @@ import type { ActorKind, TenantActor } from './actor.js';
 import { mintToken } from './api-key-token.js';
 import { audit } from './audit.js';
 import { checkName, checkOptionalName } from './input-checks.js';
+import { assertQuota } from './quotas.js';
 
 type Deps = Pick<Services, 'db' | 'now'>;
 
@@ -44,6 +45,7 @@ export async function createAgent(
     () =>
       inTenant(deps.db, actor.tenant, async (unit) => {
         await insertAgent(unit, agent);
+        await assertQuota(unit, actor.tenant, 'agents', 1);
         await insertEmptyProfile(unit, newId(), { agentId: agent.id, userId: null }, now);
         await audit(unit, actor, 'createAgent', [agent.id], now);
       }),
@@ -78,6 +80,7 @@ export async function createUser(
     () =>
       inTenant(deps.db, actor.tenant, async (unit) => {
         await insertUser(unit, user);
+        await assertQuota(unit, actor.tenant, 'users', 1);
         await insertEmptyProfile(unit, newId(), { agentId: null, userId: user.id }, now);
         await audit(unit, actor, 'createUser', [user.id], now);
       }),

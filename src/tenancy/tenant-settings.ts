@@ -11,6 +11,8 @@ const phrase = z
     'must not hold control characters or broken Unicode',
   );
 
+const quota = z.number().int().min(0).max(1_000_000_000);
+
 /**
  * What a tenant may set beside its override policy. Unset is undefined; the defaults below apply then.
  * Stored as JSON in tenant.settings; unknown keys are kept out.
@@ -46,6 +48,20 @@ export const tenantSettingsSchema = z
         receiptDays: z.number().int().min(0).max(3_650),
       })
       .partial(),
+    /** What the platform lets the tenant use; unset: the configuration's. */
+    limits: z
+      .object({
+        /** Points a minute of all its requests, and how many may be spent at once after a rest. */
+        pointsPerMinute: z.number().int().min(10_000).max(1_000_000_000),
+        /** The same of each of its keys. */
+        keyPointsPerMinute: z.number().int().min(10_000).max(1_000_000_000),
+        /** How many it may have; facts that have ended count. */
+        agents: quota,
+        users: quota,
+        facts: quota,
+        messages: quota,
+      })
+      .partial(),
   })
   .partial();
 
@@ -66,6 +82,16 @@ export const DEFAULT_RECEIPT_DAYS = 30;
 /** Days that receipts of recalls are kept; 0: none are. */
 export function receiptDays(settings: TenantSettings): number {
   return settings.retention?.receiptDays ?? DEFAULT_RECEIPT_DAYS;
+}
+
+/** Points a minute that the tenant may spend; 0: as many as it likes. @param configured where its limits do not say */
+export function pointsPerMinute(settings: TenantSettings, configured: number): number {
+  return settings.limits?.pointsPerMinute ?? configured;
+}
+
+/** The same for each of its keys. */
+export function keyPointsPerMinute(settings: TenantSettings, configured: number): number {
+  return settings.limits?.keyPointsPerMinute ?? configured;
 }
 
 export function factCharacterLimit(settings: TenantSettings): number {

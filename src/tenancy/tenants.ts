@@ -83,6 +83,12 @@ export interface UpdateTenantInput {
   readonly rescore?: RescoreStrategy | null;
 }
 
+export interface SetTenantLimitsInput {
+  readonly id: string;
+  readonly limits: Changes<NonNullable<TenantSettings['limits']>>;
+  readonly expectedVersion?: number | null;
+}
+
 export interface RestoreOverridePolicyInput {
   readonly id: string;
   /** The tenant's version whose policy is wanted. */
@@ -115,6 +121,20 @@ export async function updateTenant(
   return change(deps, actor, input, 'updateTenant', async (_unit, stored) => ({
     name: input.name == null ? stored.name : checkName(input.name, 'name'),
     overridePolicy: input.overridePolicy ?? stored.overridePolicy,
+    settings: mergeSettings(stored.settings, input),
+  }));
+}
+
+/**
+ * Sets what the platform lets a tenant use; a limit left out stays, null brings the configuration's back.
+ * @throws ConflictError as `updateTenant`; BadInputError for a limit out of its range
+ */
+export async function setTenantLimits(
+  deps: ChangeDeps,
+  actor: TenantActor,
+  input: SetTenantLimitsInput,
+): Promise<ChangedTenant> {
+  return change(deps, actor, input, 'setTenantLimits', async (_unit, stored) => ({
     settings: mergeSettings(stored.settings, input),
   }));
 }
@@ -193,9 +213,12 @@ async function countPolicyChange(unit: Unit, deps: ChangeDeps, strategy: Rescore
 }
 
 /** Groups of settings that are given are merged key by key; null unsets the key. */
-function mergeSettings(stored: TenantSettings, input: UpdateTenantInput): TenantSettings {
+function mergeSettings(
+  stored: TenantSettings,
+  input: Partial<UpdateTenantInput & SetTenantLimitsInput>,
+): TenantSettings {
   const merged: Record<string, unknown> = { ...stored };
-  for (const group of ['budgets', 'memoryContext', 'gate', 'retention'] as const) {
+  for (const group of ['budgets', 'memoryContext', 'gate', 'retention', 'limits'] as const) {
     const given = input[group];
     if (given) merged[group] = { ...stored[group], ...given };
   }

@@ -46,3 +46,29 @@ test('what fails makes room too', async () => {
   expect(await next).toBe('done');
   expect(await turns.take(async () => 'again')).toBe('again');
 });
+
+test('lanes take turns: who comes with many is not before who comes with one', async () => {
+  const turns = new Turns(1);
+  const begun: string[] = [];
+  const work = (name: string) => async () => {
+    begun.push(name);
+    await settle();
+  };
+  const all = [
+    ...Array.from({ length: 5 }, (_, n) => turns.take(work(`loud ${n}`), 'loud')),
+    turns.take(work('quiet 0'), 'quiet'),
+    turns.take(work('quiet 1'), 'quiet'),
+  ];
+  await Promise.all(all);
+  expect(begun).toEqual(['loud 0', 'loud 1', 'quiet 0', 'loud 2', 'quiet 1', 'loud 3', 'loud 4']);
+});
+
+test('a lane leaves room for others, however long its work takes', async () => {
+  const turns = new Turns(3, 2);
+  const long = Array.from({ length: 4 }, lasting);
+  const all = long.map(({ done }) => turns.take(() => done, 'loud'));
+  expect(await turns.take(async () => 'done', 'quiet')).toBe('done');
+  for (const { end } of long) end();
+  await Promise.all(all);
+  expect(await turns.take(async () => 'again', 'loud')).toBe('again');
+});

@@ -57,7 +57,14 @@ export async function testApp(
   const log = createLogger('trace', { write: (line: string) => void lines.push(line) });
   const clock = { now: new Date(), moved: false };
   const embedding = parts.embedding ?? (await createEmbeddingProvider({ kind: 'fake' }));
-  const config = createConfig({ port: 0, adminKey: ADMIN_KEY, environment: 'test', ...parts.settings });
+  const config = createConfig({
+    port: 0,
+    adminKey: ADMIN_KEY,
+    environment: 'test',
+    // Answers to the same request would differ by what remains.
+    ratePoints: 0,
+    ...parts.settings,
+  });
   const app = await createApp(config, {
     database,
     embedding,

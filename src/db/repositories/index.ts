@@ -30,6 +30,8 @@ export * from './profile-versions.js';
 export * from './profile-writes.js';
 export * from './profiles.js';
 export * from './quarantined-windows.js';
+export * from './quotas.js';
+export * from './rate-buckets.js';
 export * from './recall-receipts.js';
 export * from './refusals.js';
 export * from './rescore-jobs.js';

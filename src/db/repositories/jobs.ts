@@ -77,7 +77,10 @@ export interface OpenExtraction {
   readonly hashKey: Uint8Array;
 }
 
-/** Extraction jobs of all tenants that are due and were asked for before `before`: their process has ended, or is slow. */
+/**
+ * Extraction jobs of all tenants that are due and were asked for before `before`: their process has ended, or is slow.
+ * The first of each tenant, then the second of each: who has many does not keep the others waiting.
+ */
 export async function openExtractions(
   tx: Transaction,
   before: Date,
@@ -85,9 +88,13 @@ export async function openExtractions(
 ): Promise<OpenExtraction[]> {
   return tx.$queryRaw<OpenExtraction[]>`
     SELECT j.tenant_id AS "tenantId", j.subject_id AS "sessionId", t.hash_key AS "hashKey"
-    FROM job j JOIN tenant t ON t.id = j.tenant_id AND t.deleted_at IS NULL
-    WHERE j.kind = 'EXTRACTION' AND j.status IN ('QUEUED', 'RUNNING') AND j.run_after <= ${before}::timestamptz
-    ORDER BY j.run_after LIMIT ${limit}::int`;
+    FROM (
+      SELECT o.tenant_id, o.subject_id, o.run_after,
+        row_number() OVER (PARTITION BY o.tenant_id ORDER BY o.run_after, o.id) AS place
+      FROM job o
+      WHERE o.kind = 'EXTRACTION' AND o.status IN ('QUEUED', 'RUNNING') AND o.run_after <= ${before}::timestamptz
+    ) j JOIN tenant t ON t.id = j.tenant_id AND t.deleted_at IS NULL
+    ORDER BY j.place, j.run_after LIMIT ${limit}::int`;
 }
 
 /** How many jobs of all tenants wait or run, by kind. */

@@ -1,0 +1,1 @@
+export { createRateLimiter, type RateLimiter, type RateState, type Reservation } from './rate-limiter.js';
