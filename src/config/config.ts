@@ -3,6 +3,11 @@ import { OPENAI_NAMES, openaiFaults, openaiSettings } from './openai.js';
 
 const integer = (low: number, high: number) => z.coerce.number().int().min(low).max(high);
 
+/** `https://console.example`: exact, without a path or a pattern. */
+function isOrigin(text: string): boolean {
+  return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
+}
+
 /** A bucket must hold what the dearest operation costs. */
 const rate = z.coerce
   .number()
@@ -41,7 +46,7 @@ const settings = z.object({
     .default('')
     .transform((text) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])))
     .refine(
-      (origins) => origins.every((one) => one === '*' || (URL.canParse(one) && new URL(one).origin === one)),
+      (origins) => origins.every((one) => one === '*' || isOrigin(one)),
       'must be origins such as https://console.example, separated by commas, or *',
     ),
   /** Whether the schema may be explored; by default everywhere but in production. */

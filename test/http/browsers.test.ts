@@ -88,5 +88,5 @@ it('the schema may be explored where the configuration says so, whatever the env
   await using hidden = new Probe({ environment: 'development', introspection: 'off' });
   const query = '{ __schema { queryType { name } } }';
   expect(await (await shown.post({ query })).json()).toHaveProperty('data.__schema');
-  expect(await (await hidden.post({ query })).json()).toMatchObject({ errors: [expect.anything()] });
+  expect(await (await hidden.post({ query })).json()).toHaveProperty('errors.0.message');
 });
