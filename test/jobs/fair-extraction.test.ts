@@ -1,21 +1,35 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openExtractions } from '../../src/db/index.js';
+import { openExtractions, type Transaction } from '../../src/db/index.js';
 import { type TestApp, testApp } from '../support/app.js';
 import { ownerClient } from '../support/database.js';
 
 let salient: TestApp;
+let client: pg.Client;
 beforeAll(async () => {
   salient = await testApp();
+  client = await ownerClient();
 });
-afterAll(() => salient[Symbol.asyncDispose]());
+afterAll(async () => {
+  await client.end();
+  await salient[Symbol.asyncDispose]();
+});
+
+/** What the repositories need of Prisma, in the client's own transaction: nobody else sees its rows, and none stays. */
+const inOwnTransaction = {
+  $queryRaw: async (texts: TemplateStringsArray, ...values: unknown[]) => {
+    const sql = texts.reduce((text, part, place) => `${text}$${place}${part}`);
+    return (await client.query(sql, values)).rows;
+  },
+} as unknown as Transaction;
 
 it('a tenant with many jobs that wait does not keep another’s one from being found', async () => {
   const [loud, quiet] = [await salient.tenant('loud'), await salient.tenant('quiet')];
-  const client = await ownerClient();
+  const idOf = async (slug: string) =>
+    (await client.query('SELECT id FROM tenant WHERE slug = $1', [slug])).rows[0].id as string;
+  const [loudId, quietId] = [await idOf(loud.slug), await idOf(quiet.slug)];
+  await client.query('BEGIN');
   try {
-    const idOf = async (slug: string) =>
-      (await client.query('SELECT id FROM tenant WHERE slug = $1', [slug])).rows[0].id as string;
-    const [loudId, quietId] = [await idOf(loud.slug), await idOf(quiet.slug)];
     // Older than any that other tests make; the quiet tenant's is the newest of them.
     const add = (tenantId: string, count: number, at: string) =>
       client.query(
@@ -26,14 +40,12 @@ it('a tenant with many jobs that wait does not keep another’s one from being f
       );
     await add(loudId, 10_000, '2001-01-01T00:00:00Z');
     await add(quietId, 1, '2001-01-02T00:00:00Z');
-    const open = await salient.app.services.db.withPlatform((tx) =>
-      openExtractions(tx, new Date('2001-02-01T00:00:00Z'), 20),
-    );
+    await client.query('SET LOCAL ROLE salient_platform');
+    const open = await openExtractions(inOwnTransaction, new Date('2001-02-01T00:00:00Z'), 20);
     expect(open).toHaveLength(20);
-    expect(open[1]?.tenantId).toBe(quietId);
+    expect(open.map(({ tenantId }) => tenantId).indexOf(quietId)).toBe(1);
     expect(open.filter(({ tenantId }) => tenantId === loudId)).toHaveLength(19);
-    await client.query('DELETE FROM job WHERE tenant_id IN ($1, $2)', [loudId, quietId]);
   } finally {
-    await client.end();
+    await client.query('ROLLBACK');
   }
 });
