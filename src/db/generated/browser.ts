@@ -212,3 +212,8 @@ export type EventBatch = Prisma.EventBatchModel
  * 
  */
 export type RecallReceipt = Prisma.RecallReceiptModel
+/**
+ * Model RateBucket
+ * 
+ */
+export type RateBucket = Prisma.RateBucketModel

@@ -236,3 +236,8 @@ export type EventBatch = Prisma.EventBatchModel
  * 
  */
 export type RecallReceipt = Prisma.RecallReceiptModel
+/**
+ * Model RateBucket
+ * 
+ */
+export type RateBucket = Prisma.RateBucketModel

@@ -435,7 +435,8 @@ export const ModelName = {
   TenantBaseline: 'TenantBaseline',
   Event: 'Event',
   EventBatch: 'EventBatch',
-  RecallReceipt: 'RecallReceipt'
+  RecallReceipt: 'RecallReceipt',
+  RateBucket: 'RateBucket'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -451,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "quarantinedWindow" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch" | "recallReceipt"
+    modelProps: "embeddingModel" | "tenant" | "tenantVersion" | "agent" | "appUser" | "apiKey" | "auditEntry" | "idempotency" | "scope" | "scopeState" | "noveltyBaseline" | "session" | "message" | "messageEmbedding" | "extractionRun" | "quarantinedWindow" | "fact" | "factSalience" | "factEmbedding" | "factSource" | "refusal" | "tombstone" | "posting" | "entity" | "entityAlias" | "factEntity" | "edge" | "edgeSource" | "coActivation" | "salienceProfile" | "profileTopic" | "profileTopicEmbedding" | "profileVersion" | "job" | "tenantStream" | "tenantBaseline" | "event" | "eventBatch" | "recallReceipt" | "rateBucket"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3293,6 +3294,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RateBucket: {
+      payload: Prisma.$RateBucketPayload<ExtArgs>
+      fields: Prisma.RateBucketFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RateBucketFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RateBucketFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        findFirst: {
+          args: Prisma.RateBucketFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RateBucketFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        findMany: {
+          args: Prisma.RateBucketFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        create: {
+          args: Prisma.RateBucketCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        createMany: {
+          args: Prisma.RateBucketCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RateBucketCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        delete: {
+          args: Prisma.RateBucketDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        update: {
+          args: Prisma.RateBucketUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        deleteMany: {
+          args: Prisma.RateBucketDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RateBucketUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RateBucketUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        upsert: {
+          args: Prisma.RateBucketUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        aggregate: {
+          args: Prisma.RateBucketAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRateBucket>
+        }
+        groupBy: {
+          args: Prisma.RateBucketGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateBucketGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RateBucketCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateBucketCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3967,6 +4042,17 @@ export const RecallReceiptScalarFieldEnum = {
 export type RecallReceiptScalarFieldEnum = (typeof RecallReceiptScalarFieldEnum)[keyof typeof RecallReceiptScalarFieldEnum]
 
 
+export const RateBucketScalarFieldEnum = {
+  tenantId: 'tenantId',
+  keyId: 'keyId',
+  points: 'points',
+  granted: 'granted',
+  filledAt: 'filledAt'
+} as const
+
+export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4315,6 +4401,7 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   eventBatch?: Prisma.EventBatchOmit
   recallReceipt?: Prisma.RecallReceiptOmit
+  rateBucket?: Prisma.RateBucketOmit
 }
 
 /* Types for Logging */

@@ -89,7 +89,8 @@ export const ModelName = {
   TenantBaseline: 'TenantBaseline',
   Event: 'Event',
   EventBatch: 'EventBatch',
-  RecallReceipt: 'RecallReceipt'
+  RecallReceipt: 'RecallReceipt',
+  RateBucket: 'RateBucket'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -741,6 +742,17 @@ export const RecallReceiptScalarFieldEnum = {
 } as const
 
 export type RecallReceiptScalarFieldEnum = (typeof RecallReceiptScalarFieldEnum)[keyof typeof RecallReceiptScalarFieldEnum]
+
+
+export const RateBucketScalarFieldEnum = {
+  tenantId: 'tenantId',
+  keyId: 'keyId',
+  points: 'points',
+  granted: 'granted',
+  filledAt: 'filledAt'
+} as const
+
+export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
 
 
 export const SortOrder = {
