@@ -1,4 +1,4 @@
-import { analyzeDocument } from '../text/index.js';
+import { analyzeDocument, analyzeQuery } from '../text/index.js';
 import type { ExtractorMessage } from './extractor.js';
 
 /** A message is a source where it has this share of the words that the best one has. */
@@ -26,10 +26,10 @@ export class SourceFinder {
 
   /** Ids of the messages, in their order; none where neither a user nor an agent spoke. */
   sourcesOf(text: string): string[] {
-    const wanted = termsOf(text);
+    const wanted = analyzeQuery(text);
     const rated = this.#messages.map((message) => ({
       ...message,
-      shared: [...wanted].filter((term) => message.terms.has(term)).length,
+      shared: wanted.filter((word) => word.some((term) => message.terms.has(term))).length,
     }));
     const best = Math.max(0, ...rated.map(({ shared }) => shared));
     if (best === 0) {

@@ -87,7 +87,7 @@ export async function answering<T>(
   // Who speaks is known to the database alone, and no transaction is open while the encoder works: where the query may
   // say something of somebody, the context is read in one of its own.
   const early =
-    query && vectorWeight > 0 && query.names.length > 0 && query.terms.length > 1
+    query && vectorWeight > 0 && query.names.length > 0 && query.words.length > 1
       ? await readInTenant(deps.db, actor.tenant, (unit) => contextOf(unit, request, query))
       : null;
   const vector =

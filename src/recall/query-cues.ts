@@ -1,5 +1,5 @@
 /** Who a query is about, among those who speak in the conversations (SPEC §8.1). Pure. */
-import type { PossibleName } from '../text/index.js';
+import type { PossibleName, QueryWord } from '../text/index.js';
 
 /** Somebody who speaks in a conversation and is named in the query, once or more often. */
 export interface Participant {
@@ -40,14 +40,14 @@ export function participantsIn(
   return [...participants.values()];
 }
 
-/** The terms of a query without those of the participants' names; all of them where it has no others. */
+/** The words of a query without those of the participants' names; all of them where it has no others. */
 export function withoutNames(
-  terms: readonly string[],
+  words: readonly QueryWord[],
   participants: readonly Participant[],
-): readonly string[] {
+): readonly QueryWord[] {
   const names = new Set(participants.flatMap((participant) => participant.terms));
-  const others = terms.filter((term) => !names.has(term));
-  return others.length > 0 ? others : terms;
+  const others = words.filter(([term]) => !names.has(term));
+  return others.length > 0 ? others : words;
 }
 
 /**

@@ -2,13 +2,23 @@ import { contentOf, type SearchContext } from '../db/index.js';
 import { EmbeddingError, toVectorLiteral, WINDOW_LENGTH } from '../embedding/index.js';
 import type { Services } from '../services.js';
 import type { TenantContext } from '../tenancy/index.js';
-import { analyzeQuery, type PossibleName, possibleNames, QUESTION_MARK, speakerMark } from '../text/index.js';
+import {
+  analyzeQuery,
+  type PossibleName,
+  possibleNames,
+  QUESTION_MARK,
+  type QueryWord,
+  speakerMark,
+} from '../text/index.js';
 import { inFirstPerson, type Participant, participantsIn, withoutNames } from './query-cues.js';
 import { type NamedTime, timesIn } from './query-time.js';
 import { type LookedFor, termsToLookFor } from './relevance.js';
 
-/** Most terms that are searched for: the first distinct ones. */
-export const MAX_QUERY_TERMS = 64;
+/** Most words that are searched for: the first distinct ones. */
+export const MAX_QUERY_WORDS = 64;
+
+/** Most terms that are searched for; a word whose language is not plain has several. */
+export const MAX_QUERY_TERMS = 192;
 
 /** Most words of a query that are looked up as names: the first. */
 export const MAX_QUERY_NAMES = 16;
@@ -19,8 +29,8 @@ const EMBEDDED_QUERY_LENGTH = 4 * WINDOW_LENGTH;
 /** A query before anything is known of who speaks. */
 export interface ReadQuery {
   readonly text: string;
-  /** Distinct terms, at most {@link MAX_QUERY_TERMS}; empty where the text has no words. */
-  readonly terms: readonly string[];
+  /** Distinct words, at most {@link MAX_QUERY_WORDS}; empty where the text has none. */
+  readonly words: readonly QueryWord[];
   readonly names: readonly PossibleName[];
   /** The marks of the turns that each possible name would have spoken, as keyed hashes, and of which term each is. */
   readonly marks: readonly bigint[];
@@ -38,7 +48,7 @@ export function readQuery(tenant: TenantContext, text: string, now: Date, withNa
   const markedTerms = [...new Set(names.flatMap((name) => name.terms))];
   return {
     text,
-    terms: analyzeQuery(text).slice(0, MAX_QUERY_TERMS),
+    words: analyzeQuery(text).slice(0, MAX_QUERY_WORDS),
     names,
     marks: markedTerms.map((term) => content.term(speakerMark(term))),
     markedTerms,
@@ -68,12 +78,20 @@ export function queryTerms(
   words: boolean,
 ): QueryTerms {
   const content = contentOf(tenant.hashKey);
-  const hashes = words ? withoutNames(query.terms, participants).map((term) => content.term(term)) : [];
+  const hashes = words
+    ? termsOf(withoutNames(query.words, participants)).map((term) => content.term(term))
+    : [];
   const { terms, lookedFor } = termsToLookFor(hashes, content.term(QUESTION_MARK), participants, (term) => ({
     mark: content.term(speakerMark(term)),
     word: content.term(term),
   }));
   return { words: hashes, all: terms, lookedFor };
+}
+
+/** The distinct terms of words, first of all the first of each; at most {@link MAX_QUERY_TERMS}. */
+function termsOf(words: readonly QueryWord[]): string[] {
+  const others = words.flatMap(([_, ...rest]) => rest);
+  return [...new Set([...words.map(([first]) => first), ...others])].slice(0, MAX_QUERY_TERMS);
 }
 
 /**
@@ -88,7 +106,7 @@ export async function embedForSearch(
   try {
     // A query that is nothing but names is about them, not of what they say.
     const names = new Set(participants.flatMap(({ terms }) => terms));
-    const ofThem = query.terms.some((term) => !names.has(term));
+    const ofThem = query.words.some(([term]) => !names.has(term));
     const said = ofThem ? inFirstPerson(query.text, participants) : query.text;
     const vector = await embedding.embedQuery(said.slice(0, EMBEDDED_QUERY_LENGTH));
     return vector && toVectorLiteral(vector);

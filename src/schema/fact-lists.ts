@@ -11,7 +11,7 @@ import {
 import { BadInputError, NotFoundError } from '../errors.js';
 import { findFactById } from '../facts/index.js';
 import { readRange } from '../tenancy/index.js';
-import { analyzeQuery, normalizeFactText } from '../text/index.js';
+import { analyzeFilter, normalizeFactText } from '../text/index.js';
 import { builder, EVERYONE } from './builder.js';
 import { type GraphQLContext, readTenant, tenantActorOf } from './context.js';
 import { FactKind, SortDirection } from './enums.js';
@@ -160,7 +160,7 @@ function toFilter(context: GraphQLContext, given: typeof FactFilter.$inferInput)
   }
   if (given.kinds?.length === 0)
     throw new BadInputError('kinds must name at least one kind', ['filter', 'kinds']);
-  const words = given.text == null ? null : analyzeQuery(given.text);
+  const words = given.text == null ? null : analyzeFilter(given.text);
   if (words?.length === 0) throw new BadInputError('text must hold a word', ['filter', 'text']);
   return {
     agentId: optionalIdOf('Agent', given.agentId, ['filter', 'agentId']),
@@ -168,7 +168,7 @@ function toFilter(context: GraphQLContext, given: typeof FactFilter.$inferInput)
     kinds: given.kinds ?? null,
     status: given.status ?? 'LIVE',
     pinned: given.pinned ?? null,
-    terms: words?.map((term) => content.term(term)) ?? null,
+    words: words?.map((terms) => terms.map((term) => content.term(term))) ?? null,
     entityKey: given.entity == null ? null : content.hash('entity-name', normalizeFactText(given.entity)),
     recordedFrom: given.recordedBetween?.from ?? null,
     recordedTo: given.recordedBetween?.to ?? null,

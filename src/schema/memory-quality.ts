@@ -78,7 +78,7 @@ const MemoryQuality = builder.objectRef<Quality>('MemoryQuality').implement({
               kinds: null,
               status: 'LIVE',
               pinned: null,
-              terms: null,
+              words: null,
               entityKey: null,
               recordedFrom: null,
               recordedTo: null,

@@ -3,7 +3,13 @@ export { countCharacters } from './characters.js';
 export { checkContent, type Refusal, type RefusalCategory, scanMessage } from './content-check.js';
 export { DuplicateIndex } from './duplicate-index.js';
 export { FACT_KINDS, type FactKind, isNearDuplicate, kindFromLabel, normalizeFactText } from './fact-text.js';
-export { analyzeDocument, analyzeQuery, type LexicalTerm } from './lexical-analysis.js';
+export {
+  analyzeDocument,
+  analyzeFilter,
+  analyzeQuery,
+  type LexicalTerm,
+  type QueryWord,
+} from './lexical-analysis.js';
 export { MONTHS } from './months.js';
 export { namePhrases } from './name-phrases.js';
 export { type PossibleName, possibleNames } from './names.js';

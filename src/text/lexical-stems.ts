@@ -1,6 +1,9 @@
-/** From a folded word to the term under which it is indexed: irregular forms, then a Snowball stemmer. */
+/** From a folded word to the terms under which it is indexed and looked for: irregular forms, then a stemmer. */
 
 import snowball from 'snowball-stemmers';
+import { latinStem, scriptStem } from './language-stems.js';
+import { LATIN_LANGUAGES, type TextLanguage } from './languages.js';
+import { TwoGenerationCache } from './two-generation-cache.js';
 
 /** Base form, then its irregular forms. Forms that are commoner as another word (rose, drew, lay) are left out. */
 const IRREGULAR_FORMS = `
@@ -47,16 +50,29 @@ function tableOf(lines: string): ReadonlyMap<string, string> {
 const BASE_FORMS: ReadonlyMap<string, string> = new Map([...tableOf(IRREGULAR_FORMS), ...tableOf(VARIANTS)]);
 
 const english = snowball.newStemmer('english');
-const russian = snowball.newStemmer('russian');
+
+/** Longer words are no words of a language: a stemmer would only take its time. */
+const LONGEST_STEMMED = 64;
+
+const stems = new TwoGenerationCache<string>(20_000);
 
 /**
- * The stem of a word that is already lower case and without accents: Porter2 for Latin letters (English is
- * the language of most memories; other Latin languages still meet their own forms), Russian for Cyrillic,
- * the word itself otherwise. Words with digits are names and stay whole.
+ * The stem of a word that is already lower case and without accents: Latin letters by the language of its text, other
+ * scripts by themselves, the word itself where there is no stemmer. Words with digits are names and stay whole.
  */
-export function stemOf(word: string): string {
-  const base = BASE_FORMS.get(word) ?? word;
-  if (/^[a-z]+$/.test(base)) return english.stem(base);
-  if (/^[а-я]+$/.test(base)) return russian.stem(base);
-  return base;
+export function stemOf(word: string, language: TextLanguage = 'en'): string {
+  if (word.length > LONGEST_STEMMED) return word;
+  if (!/^[a-z]+$/.test(word)) return scriptStem(BASE_FORMS.get(word) ?? word);
+  return stems.get(`${language} ${word}`, () =>
+    language === 'en' ? english.stem(BASE_FORMS.get(word) ?? word) : latinStem(word, language),
+  );
+}
+
+/** All terms under which a word may be indexed, whatever the language of the text that has it: the English one first. */
+export function possibleStems(word: string): readonly [string, ...string[]] {
+  const first = stemOf(word);
+  if (!/^[a-z]+$/.test(word)) return [first];
+  const others = new Set(LATIN_LANGUAGES.map((language) => stemOf(word, language)));
+  others.delete(first);
+  return [first, ...others];
 }

@@ -36,7 +36,7 @@ const LATIN_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** Lower case, accents gone from Latin and Greek letters; marks of other scripts are letters there and stay. */
-function foldWord(word: string): string {
+export function foldWord(word: string): string {
   const lower = word.toLowerCase();
   if (/^[\0-\x7f]*$/.test(lower)) return lower;
   return lower
@@ -140,6 +140,13 @@ function addPart(found: string[], part: string): void {
 
 const HUMPS = /^\p{Lu}?[\p{Ll}\p{N}]{2,}(?=\p{Lu})|\p{Lu}[\p{Ll}\p{N}]{2,}|\p{Lu}{2,}$/gu;
 
+/** What follows a noun without a space. Nouns of one syllable have no pair of their own to be found by. */
+const KOREAN_PARTICLES = new Set(
+  '은 는 이 가 을 를 에 의 도 만 와 과 로 으로 에서 에게 한테 부터 까지 보다 처럼 이나 이랑 랑 하고'.split(
+    ' ',
+  ),
+);
+
 function addUnspaced(found: string[], part: string): void {
   for (const [run] of part.matchAll(UNSPACED_RUNS)) {
     if (!UNSPACED_LETTER.test(run)) {
@@ -153,6 +160,11 @@ function addUnspaced(found: string[], part: string): void {
         dictionary.add(segment);
         found.push(foldWord(segment));
       }
+    }
+    if (characters.length > 1) {
+      const noun = characters[0]!;
+      if (KOREAN_PARTICLES.has(characters.slice(1).join('')) && /\p{Script=Hangul}/u.test(noun))
+        found.push(noun);
     }
     for (let at = 0; at + 1 < characters.length; at += 1) {
       const [one, two] = [characters[at]!, characters[at + 1]!];

@@ -1,6 +1,6 @@
 /** Words of a text that may be names, by how they are written. Pure. */
 
-import { analyzeDocument } from './lexical-analysis.js';
+import { analyzeName } from './lexical-analysis.js';
 import { FUNCTION_WORDS, UBIQUITOUS_WORDS } from './stop-words.js';
 
 /** A word that may be a name, or part of one. */
@@ -33,7 +33,7 @@ export function possibleNames(text: string, most: number): PossibleName[] {
     const inside = /[\p{L}\p{N},]\s*$/u.test(text.slice(Math.max(0, match.index - 8), match.index));
     const common = UBIQUITOUS_WORDS.has(lower) || FUNCTION_WORDS.has(lower);
     if (lower === 'i' || (common && !(capitals && inside))) continue;
-    const terms = analyzeDocument(word).terms.map(({ term }) => term);
+    const terms = analyzeName(word);
     if (terms.length > 0) names.push({ terms, start: match.index, end: match.index + word.length });
     if (names.length === most) break;
   }

@@ -1,6 +1,6 @@
 /** What recall knows of a turn of a conversation beside its words (SPEC §8.1): that it asks, and who speaks. Pure. */
 
-import { analyzeDocument } from './lexical-analysis.js';
+import { analyzeName } from './lexical-analysis.js';
 
 /**
  * Marks are kept where terms are, as keyed hashes, so they go when a message is redacted and stay secret where a
@@ -34,9 +34,6 @@ export function speakerMark(term: string): string {
 
 /** The marks of a turn, without repeats: one for each word of its speaker's name, and one if it ends by asking. */
 export function turnMarks(turn: { readonly content: string; readonly speaker: string | null }): string[] {
-  const names = turn.speaker === null ? [] : analyzeDocument(turn.speaker).terms;
-  return [
-    ...names.map(({ term }) => speakerMark(term)),
-    ...(endsByAsking(turn.content) ? [QUESTION_MARK] : []),
-  ];
+  const names = turn.speaker === null ? [] : analyzeName(turn.speaker);
+  return [...names.map(speakerMark), ...(endsByAsking(turn.content) ? [QUESTION_MARK] : [])];
 }

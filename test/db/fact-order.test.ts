@@ -30,7 +30,7 @@ const ALL: FactListFilter = {
   kinds: null,
   status: 'ALL',
   pinned: null,
-  terms: null,
+  words: null,
   entityKey: null,
   recordedFrom: null,
   recordedTo: null,

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inFirstPerson, participantsIn, withoutNames } from '../../src/recall/query-cues.js';
 import { analyzeQuery, possibleNames } from '../../src/text/index.js';
+import { analyzeName } from '../../src/text/lexical-analysis.js';
 
-const SPEAKERS = new Set(['Ines', 'Bo', 'Tom', 'Marlow'].flatMap((name) => analyzeQuery(name)));
+const SPEAKERS = new Set(['Ines', 'Bo', 'Tom', 'Marlow'].flatMap(analyzeName));
 const named = (query: string) =>
   participantsIn(query, possibleNames(query, 16), (term) => SPEAKERS.has(term));
 const said = (query: string) => inFirstPerson(query, named(query));
@@ -31,7 +32,7 @@ describe('participantsIn', () => {
 describe('withoutNames', () => {
   it('leaves the words that are asked for, or the names where there are no others', () => {
     const query = "What is Ines's boat called?";
-    expect(withoutNames(analyzeQuery(query), named(query))).toEqual(analyzeQuery('boat called'));
+    expect(withoutNames(analyzeQuery(query), named(query)).map(([term]) => term)).toEqual(['boat', 'call']);
     expect(withoutNames(analyzeQuery('Ines'), named('Ines'))).toEqual(analyzeQuery('Ines'));
   });
 });

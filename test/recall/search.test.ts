@@ -50,7 +50,7 @@ function referenceBm25(documents: readonly Document[], query: string): Map<strin
   const live = analyzed.filter((document) => document.live);
   const averageLength = live.reduce((sum, { length }) => sum + length, 0) / live.length;
   const scores = new Map<string, number>();
-  for (const term of analyzeQuery(query)) {
+  for (const term of new Set(analyzeQuery(query).flat())) {
     const holds = (document: (typeof analyzed)[number]) => document.terms.find((one) => one.term === term);
     const df = live.filter(holds).length;
     const idf = Math.log(1 + (live.length - df + 0.5) / (df + 0.5));
@@ -89,7 +89,7 @@ async function candidatesOf(
     const arms: SearchArm[] = [
       {
         name: 'LEXICAL',
-        terms: analyzeQuery(query).map((term) => unit.content.term(term)),
+        terms: [...new Set(analyzeQuery(query).flat())].map((term) => unit.content.term(term)),
         documents: context.documents,
         bm25: BM25,
         averageLength: context.documentTerms / context.documents,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { analyzeDocument, analyzeQuery } from '../../src/text/lexical-analysis.js';
+import { analyzeDocument, analyzeName } from '../../src/text/lexical-analysis.js';
 import { endsByAsking, QUESTION_MARK, speakerMark, turnMarks } from '../../src/text/turn-marks.js';
 
 describe('endsByAsking', () => {
@@ -34,7 +34,7 @@ describe('endsByAsking', () => {
 describe('turnMarks', () => {
   it('has one for each word of the name, and one for asking', () => {
     const marks = turnMarks({ content: 'Shall we?', speaker: 'Ines Marlow' });
-    expect(marks).toEqual([...analyzeQuery('Ines Marlow').map(speakerMark), QUESTION_MARK]);
+    expect(marks).toEqual([...analyzeName('Ines Marlow').map(speakerMark), QUESTION_MARK]);
     expect(turnMarks({ content: 'We shall.', speaker: null })).toEqual([]);
   });
 

@@ -78,8 +78,8 @@ export interface FactListFilter extends TimeAxes {
   readonly kinds: readonly string[] | null;
   readonly status: 'LIVE' | 'RETIRED' | 'ALL';
   readonly pinned: boolean | null;
-  /** Keyed hashes of words that must all be in the text; null: any text. */
-  readonly terms: readonly bigint[] | null;
+  /** Words that must all be in the text, each as the keyed hashes of the terms that it may have there; null: any text. */
+  readonly words: readonly (readonly bigint[])[] | null;
   /** Key of an entity that must be mentioned. */
   readonly entityKey: Uint8Array | null;
   readonly recordedFrom: Date | null;
@@ -157,11 +157,13 @@ function matching(unit: Unit, filter: FactListFilter): Prisma.Sql {
   if (filter.recordedTo) conditions.push(Prisma.sql`f.recorded_at < ${filter.recordedTo}::timestamptz`);
   // Written out: the index of bare conclusions is for a constant.
   if (filter.conclusion) conditions.push(Prisma.sql`f.conclusion = 'BARE'`);
-  if (filter.terms) {
+  if (filter.words) {
+    const terms = filter.words.flatMap((word, place) => word.map((term) => ({ term, place })));
     conditions.push(Prisma.sql`f.id IN (
-      SELECT p.document_id FROM posting p
-      WHERE p.tenant_id = ${unit.tenantId}::uuid AND p.term = ANY(${[...filter.terms]}::int8[])
-      GROUP BY p.document_id HAVING count(*) = ${filter.terms.length}::int)`);
+      SELECT p.document_id
+      FROM unnest(${terms.map(({ term }) => term)}::int8[], ${terms.map(({ place }) => place)}::int[]) AS w(term, place)
+      JOIN posting p ON p.tenant_id = ${unit.tenantId}::uuid AND p.term = w.term
+      GROUP BY p.document_id HAVING count(DISTINCT w.place) = ${filter.words.length}::int)`);
   }
   if (filter.entityKey) {
     conditions.push(Prisma.sql`EXISTS (
