@@ -5,6 +5,7 @@
  * "is not a smoker" are lost in it. Each guard below is a difference that makes a new fact.
  */
 
+import { languageOf } from './languages.js';
 import { segmentWords } from './segment.js';
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
@@ -13,13 +14,15 @@ const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
 const NEGATIONS = words(
   'not no never none nobody nothing nowhere neither nor without hardly rarely seldom barely longer non un anti ex ' +
     'former formerly dont doesnt didnt isnt arent wasnt werent cant couldnt wont wouldnt shouldnt havent hasnt hadnt ' +
-    'nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans aucun aucune nunca jamás sin ninguno ' +
-    'não sem nenhum non mai senza nessuno niet geen nooit zonder inte aldrig utan ikke aldri uten nie bez nigdy ' +
-    'не нет никогда без ни',
+    'nicht nichts niemand kein keine keinen keiner keinem keines nie niemals ohne kaum weder ne pas jamais sans aucun aucune ' +
+    'rien personne guère ni nunca jamás sin ninguno ninguna ningún nada nadie tampoco não nem sem nenhum nenhuma jamais ' +
+    'mai senza nessuno nessuna nessun niente né niet geen nooit zonder niets niemand inte aldrig utan ingen inga inget ikke ' +
+    'aldri uden uten intet ei en et emme ette eivät ilman nie bez nigdy nikt nic değil yok ' +
+    'не нет никогда без ни нельзя ничего никто لا ليس ليست لم لن غير بدون دون ما أبدا नहीं न मत ना बिना कभी 안 못',
 );
 
-/** Chinese and Japanese negate inside the word. */
-const CJK_NEGATION = /[不没沒無无未非别別勿]|ない|ません|なかった/gu;
+/** Negation inside a word, or where no spaces tell words apart: Chinese, Japanese, Korean, Thai. */
+const NEGATION_INSIDE = /[不没沒無无未非别別勿]|ない|ません|なかった|ずに|않|없|아니|못하|ไม่|ไม่ได้|มิได้/gu;
 
 /** Quantities and calendar words in letters. Their sequence must be the same on both sides. */
 const QUANTITIES = words(
@@ -28,7 +31,20 @@ const QUANTITIES = words(
     'billion half quarter third once twice double triple single couple dozen first second fourth fifth sixth ' +
     'seventh eighth ninth tenth last monday tuesday wednesday thursday friday saturday sunday january february ' +
     'march april may june july august september october november december yesterday today tomorrow ' +
-    'daily weekly monthly yearly hourly am pm',
+    'daily weekly monthly yearly hourly am pm ' +
+    // German, French, Spanish, Portuguese, Italian, Dutch, Russian, Arabic, Hindi; what is an article too is left out
+    'zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend halb doppelt einmal zweimal dreimal erste zweite dritte ' +
+    'deux trois quatre cinq sept huit neuf dix onze douze cent mille demi double premier première deuxième troisième ' +
+    'lundi mardi mercredi jeudi vendredi samedi dimanche ' +
+    'dos tres cuatro cinco seis siete ocho nueve diez once doce cien mil medio doble primero primera segundo segunda tercero ' +
+    'lunes martes miércoles jueves viernes sábado domingo ' +
+    'dois duas três quatro sete oito nove dez doze cem meio dobro primeiro primeira terceiro terça quarta quinta sexta ' +
+    'due tre quattro sette otto dieci undici dodici cento mezzo doppio primo prima secondo seconda terzo terza ' +
+    'lunedì martedì mercoledì giovedì venerdì sabato domenica twee drie vijf zes zeven negen tien elf twaalf honderd duizend ' +
+    'один одна два две три четыре пять шесть семь восемь девять десять сто тысяча первый второй третий ' +
+    'понедельник вторник среда четверг пятница суббота воскресенье понедельникам вторникам средам четвергам пятницам ' +
+    'واحد واحدة اثنان اثنين ثلاثة ثلاث أربعة أربع خمسة خمس ستة ست سبعة سبع ثمانية تسعة عشرة مئة ألف مرتين الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد ' +
+    'एक दो तीन चार पाँच पांच छह सात आठ नौ दस सौ हज़ार सोमवार मंगलवार बुधवार गुरुवार शुक्रवार शनिवार रविवार',
 );
 
 /** Pairs that must not face each other across the two texts. */
@@ -157,7 +173,12 @@ export interface StatementWords {
   readonly tokens: readonly Token[];
   /** What must be equal on both sides, whatever the words in common. */
   readonly fixed: string;
+  /** Whether it may be in English, whose opposites and names are known here. */
+  readonly english: boolean;
 }
+
+/** Letters of other scripts than Latin. */
+const UNKNOWN_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
 
 /** Reads a text for {@link sayTheSame}. */
 export function readStatement(raw: string): StatementWords {
@@ -167,6 +188,7 @@ export function readStatement(raw: string): StatementWords {
   return {
     words: new Set(tokens.map((token) => token.word)),
     tokens,
+    english: !UNKNOWN_SCRIPT.test(text) && (languageOf(text) ?? 'en') === 'en',
     fixed: [speakerOf(text), numbers(text), signs(text), quantities, negationCount(text, tokens)].join('\n'),
   };
 }
@@ -180,10 +202,11 @@ export function readStatement(raw: string): StatementWords {
 export function sayTheSame(a: StatementWords, b: StatementWords, threshold: number): boolean {
   if (jaccard(a.words, b.words) < threshold || a.fixed !== b.fixed) return false;
   if (!sameOrder(a.tokens, b.tokens, a.words, b.words)) return false;
-  return !contradicts(
-    a.tokens.filter((token) => !b.words.has(token.word)),
-    b.tokens.filter((token) => !a.words.has(token.word)),
-  );
+  const onlyA = a.tokens.filter((token) => !b.words.has(token.word));
+  const onlyB = b.tokens.filter((token) => !a.words.has(token.word));
+  // Which words of another language are opposites, numbers or names is not known: no exchange is taken for the same.
+  if (onlyA.length > 0 && onlyB.length > 0 && !(a.english && b.english)) return false;
+  return !contradicts(onlyA, onlyB);
 }
 
 /** "ann: I love opera" is another's than "bo: I love opera", whatever their length. */
@@ -199,7 +222,7 @@ function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 function negationCount(text: string, tokens: readonly Token[]): number {
-  return only(tokens, NEGATIONS).length + (text.match(CJK_NEGATION)?.length ?? 0);
+  return only(tokens, NEGATIONS).length + (text.match(NEGATION_INSIDE)?.length ?? 0);
 }
 
 /** Who did what to whom is the order of the words that both share. */
@@ -221,9 +244,6 @@ function sameOrder(
 /** The words that only one side has: a name on either, or opposites across. */
 function contradicts(onlyA: readonly Token[], onlyB: readonly Token[]): boolean {
   if ([...onlyA, ...onlyB].some((token) => token.nameLike)) return true;
-  // Without capitals a name cannot be told from a word, so no exchange of words is taken for the same.
-  const caseless = (tokens: readonly Token[]) => tokens.some((token) => CASELESS.test(token.word));
-  if (onlyA.length > 0 && onlyB.length > 0 && (caseless(onlyA) || caseless(onlyB))) return true;
   return onlyA.some(({ word: one }) => onlyB.some(({ word: other }) => areOpposites(one, other)));
 }
 

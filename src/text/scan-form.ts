@@ -1,8 +1,10 @@
 /**
  * The forms in which a text is scanned for threats (SPEC §2.5): what a model would read, whatever the bytes
  * are. Full-width letters, accents, look-alike letters, soft hyphens, zero-width characters, Markdown emphasis
- * and l e t t e r spacing are undone here, once, so that the patterns can be plain.
+ * l e t t e r spacing and slips of the pen are undone here, once, so that the patterns can be plain.
  */
+
+import { repaired } from './scan-typos.js';
 
 /** A text ready for scanning. */
 export interface ScanForm {
@@ -60,7 +62,7 @@ function wordsOf(plain: string): string[] {
     /[\p{L}\p{M}\p{N}']+|[.!?;:](?![\p{L}\p{N}/])|["()[\]{}<>|。！？；：]|[,、，]|—|–/gu,
   )) {
     const word = token.replace(/^'+|'+$/g, '');
-    if (/[\p{L}\p{N}]/u.test(word)) words.push(word);
+    if (/[\p{L}\p{N}]/u.test(word)) words.push(repaired(word));
     else if (/[,、，]/.test(token)) words.push(',');
     else if (words.at(-1) !== '.') words.push('.');
   }

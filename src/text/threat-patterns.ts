@@ -7,6 +7,8 @@
  * alternatives that cannot match the same word, so the time is linear in the text's length.
  */
 
+import { STANDING_IN_LANGUAGES, STANDING_UNSPACED } from './threat-languages.js';
+
 /** A word, not the end of a clause. */
 const ANY = '[^ .]+';
 
@@ -19,7 +21,8 @@ const FILLER =
   'all|any|every|each|of|the|these|those|this|that|my|our|his|her|their|its|and|or|both|me|other|entire|whole|just|,|' +
   'more|most|set|list';
 const EARLIER =
-  'previous|previously|prior|preceding|above|earlier|foregoing|former|past|existing|initial|original|system|developer|' +
+  "previous|previously|prior|preceding|above|earlier|foregoing|former|past|existing|initial|original|system|developer|developer's|developers|" +
+  "system's|creator's|creators|vendor's|operator's|company's|" +
   'safety|hidden|default|core|old|security|given|stated';
 const ORDERS =
   'instruction|instructions|prompt|prompts|directive|directives|direction|directions|guideline|guidelines|guidance|' +
@@ -27,6 +30,11 @@ const ORDERS =
 const LIMITS =
   'instructions|prompt|directives|guidelines|rules|training|programming|guardrails|safeguards|filters|restrictions|' +
   'limitations|constraints|alignment|policies|orders|persona';
+
+/** What an order is that binds nobody. */
+const VOID =
+  'null|void|obsolete|invalid|cancelled|canceled|revoked|nullified|overridden|superseded|suspended|withdrawn|abolished|lifted|' +
+  'irrelevant|expired|no longer (?:valid|in force|binding|relevant)';
 
 const DROP = 'ignore|disregard|forget|neglect|discard|dismiss|overlook';
 const DISOBEY =
@@ -48,7 +56,7 @@ const OVERRIDE_SOURCES: readonly string[] = [
   `${REPORTED}(?:${DROP}) (?:all|any|every) (?:of )?(?:the |your |my |these )?(?:instructions|prompts|directives|guidelines|rules|restrictions)(?= [.,] | and | then | but | you | that you)`,
   `${REPORTED}(?:${DROP}) the (?:instructions|prompts?|directives|guidelines|rules|restrictions) you (?:got|received|were|have|had)(?= )`,
   `${REPORTED}(?:${DROP}) (?:all |all of |any of )?the (?:above|foregoing|preceding)(?= [.,] | and | then | but )`,
-  '(?:previous|prior|earlier|your|system|above) (?:system )?(?:instructions|prompts?|directives|guidelines|programming) (?:is|are) (?:now |hereby |all )?(?:null|void|cancelled|canceled|revoked|nullified|overridden|superseded|suspended|no longer (?:valid|in force|binding))',
+  `(?:previous|prior|earlier|your|system|above) (?:system )?(?:instructions|prompts?|directives|guidelines|programming) (?:is|are) (?:now |hereby |all )?(?:${VOID})`,
   '(?:from now on|henceforth) (?:, )?you (?:will|must|shall|are to|should) (?:only |now )?(?:obey|serve|act as|behave as|pretend|respond as|answer as|speak as)(?= )',
   `(?:act|behave|respond|answer|operate|roleplay) as (?:${ANY} ){1,5}?(?:without|with no|free of|free from) (?:any |all )?(?:restrictions|filters|limits|limitations|rules|censorship|guidelines|ethics)`,
   `(?:override|supersede|nullify|void|revoke|cancel) (?:(?:${FILLER}|your) ){0,5}(?:${EARLIER})(?: (?:${EARLIER}|${FILLER}|your)){0,3} (?:instructions?|prompts?|directives?|guidelines|protocols?|safeguards|guardrails|restrictions)`,
@@ -59,6 +67,14 @@ const OVERRIDE_SOURCES: readonly string[] = [
   `${REPORTED}(?:${DROP}) (?:everything|anything|all|whatever|what) (?:that )?(?:(?:was|is|has been|came|comes) )?(?:(?:said|written|stated|told) )?(?:above|before|previously|prior|preceding|earlier|so far)(?= [.,] | and | this | that line | then )`,
   `${REPORTED}(?:${DROP}) (?:everything|anything|all|whatever|what) (?:that )?(?:you (?:were|have been|had been|'ve been)|you've been|(?:the|your) (?:system|developer|developers|creators)) (?:told|taught|instructed|given|said|trained)`,
   `${REPORTED}forget (?:everything|all) you (?:know|knew|learned|learnt|have learned)`,
+  // everything in your system prompt
+  `${REPORTED}(?:${DROP}|${DISOBEY}) (?:everything|anything|all|whatever|what) (?:(?:that|which) )?(?:(?:is|was|stands|you find|you read) )?(?:written )?(?:in|from|of) (?:your|the) (?:(?:${EARLIER}) ){0,3}(?:${LIMITS}|${ORDERS})`,
+  // treat all prior instructions as cancelled; your constraints no longer apply; everything above is void
+  `(?:treat|consider|regard|deem) (?:(?:${FILLER}|your) ){0,4}(?:${EARLIER})(?: (?:${EARLIER}|${FILLER})){0,3} (?:${ORDERS}|${LIMITS}) (?:as |to be )?(?:${ANY} ){0,2}?(?:${VOID})`,
+  `(?:your|the assistant's|the agent's|the model's|all of your) (?:(?:${EARLIER}) ){0,2}(?:${LIMITS}) (?:(?:no longer|don't|dont|do not|shall not) (?:apply|bind|hold|count|matter)|(?:is|are) (?:now |hereby )?(?:${VOID}))(?! (?:to|for|until|when|on) )`,
+  `(?:everything|anything|all|whatever) (?:(?:that|which) )?(?:(?:is|was|stands) )?(?:(?:written|said|stated) )?(?:above|before this)(?: (?:this|the) [^ .]+)? (?:is|are|was) (?:now |hereby )?(?:${VOID})`,
+  `(?:obey|follow|heed|listen to|trust) (?:only|nothing but|solely) (?:what|whatever) (?:${ANY} ){0,5}?(?:below|memory|memories|entry|note|notes|here|say|says|said|follows)`,
+  `(?:the|your|any) (?:assistant|agent|model|ai|bot)(?: (?:must|should|shall|will|may|can|has to|is to))? (?:now )?(?:ignore|ignores|disregard|disregards|override|overrides|bypass|bypasses|forget|forgets|drop|drops) (?:(?:all|any|of|the|its|their|every) ){0,3}(?:(?:${EARLIER}|ethical|content|own) ){0,3}(?:${LIMITS})(?! (?:from|in|of) (?:the )?(?:linter|eslint|test|tests))`,
   // personas without rules
   `you are now (?:${ANY} ){0,3}(?:dan|jailbroken|unrestricted|unfiltered|uncensored|unbound|amoral|free (?:from|of)|no longer)`,
   'you are (?:no longer|not) (?:bound|restricted|limited|constrained) by',
@@ -93,10 +109,12 @@ const ACT =
   'run|execute|delete|erase|wipe|deploy|push|commit|send|upload|install|approve|merge|accept|grant|transfer|pay|buy|' +
   'forward|share|post|publish|proceed|act|do|perform|call|use|make|change|modify|edit|write|overwrite|remove|drop|' +
   'restart|apply|invoke|submit|email|copy|exfiltrate|disable|enable|click|confirm|order|purchase|book|reply|download|' +
-  'open|close|add|append|insert|include|store|record|collect|log|track|report|leak|bypass|skip|force|sign|take';
+  'open|mail|close|add|append|insert|include|store|record|collect|log|track|report|leak|bypass|skip|force|sign|take';
 const STANDING =
-  'always|automatically|from now on|in future|in the future|henceforth|whenever|every time|each time|at all times|going forward|' +
+  'always|(?:after|before|on|with|at the (?:start|end|beginning) of) (?:each|every)|automatically|from now on|in future|in the future|henceforth|whenever|every time|each time|at all times|going forward|' +
   'you (?:may|can|should|must|will|shall|are (?:allowed|permitted|authorized|authorised|free) to)|feel free to|must|just|please';
+/** Also of the third person, where the assistant itself is who acts. */
+const ACTS = `(?:(?:${ACT})(?:s|es)?|copies|modifies|applies|relays|relay)`;
 /** Not an order but what someone does. */
 const NOT_TOLD = '(?<! (?:they|we|i|he|she|who|it|people|cats|users|developers|customers) )';
 const WITNESS =
@@ -110,6 +128,10 @@ const COVERTLY = 'silently|secretly|covertly|stealthily|invisibly|surreptitiousl
 const APPROVABLE =
   '(?:actions?|commands?|requests?|operations?|calls|tools?|tool calls?|changes|transactions?|payments?|permissions?|edits|' +
   'writes|prompts?|purchases?|transfers?|executions?|invocations?|deployments?)';
+
+/** Granted, in other words. */
+const APPROVED =
+  '(?:pre ?)?(?:approved|authori[sz]ed|confirmed|granted|accepted|permitted|signed off|cleared|agreed|consented)';
 
 const DESTROY =
   'delete|erase|wipe|destroy|drop|purge|shred|truncate|remove|nuke|obliterate|overwrite|corrupt|format';
@@ -135,7 +157,7 @@ const OCCASION =
 
 const STANDING_SOURCES: readonly string[] = [
   // always push … without asking
-  `${NOT_TOLD}(?:${STANDING}) (?:${WILLING} ){0,4}?(?:${ACT}) (?:${WILLING} ){0,14}?${SILENTLY}`,
+  `${NOT_TOLD}(?:${STANDING}) (?:${WILLING} ){0,4}?${NOT_TOLD}(?:${ACT}) (?:${WILLING} ){0,14}?${SILENTLY}`,
   `(?<= [.] (?:(?:please|then|now|and) )?)(?:${ACT}) (?:${WILLING} ){0,14}?without (?:telling|informing|notifying|alerting|asking|consulting) ${WITNESS}`,
   `(?<= [.] (?:(?:please|then|now|and) )?)(?:${ACT}) (?:everything|anything|whatever|(?:all|any|every) ${ANY}) (?:${WILLING} ){0,6}?${SILENTLY}`,
   `(?<= [.] (?:(?:please|then|now|and) )?)(?:grant|approve|accept|allow|authorize|authorise|confirm) (?:all|any|every|each) (?:${ANY} ){0,3}?${APPROVABLE} (?:${ANY} ){0,3}?(?:automatically|silently|blindly|without)`,
@@ -147,6 +169,15 @@ const STANDING_SOURCES: readonly string[] = [
   "(?:do not|don't|dont|never|must not|mustn't) (?:ever )?let (?:the|your) (?:user|human|owner|operator) (?:know|notice|see this|find out)",
   `(?:do not|don't|dont|never|must not|mustn't) (?:ever )?(?:mention|reveal|disclose|report|admit|acknowledge) (?:this|these|it|that|them|any of this|anything|your ${ANY}|the (?:above|instructions?|order|rule)) (?:${ANY} ){0,3}?to (?:the|your|any) (?:user|users|human|owner|operator)`,
   '(?:keep|hide|conceal|withhold) (?:this|these|it|that|them|all of this|your (?:actions|instructions|activity)|what you (?:do|did)|any (?:trace|evidence)) (?:secret |hidden |concealed )?from (?:the|your) (?:user|users|human|owner|operator|administrator)',
+  // the user need not know about this; never reveal that you did; behind the user's back
+  `(?:the|your|any) (?:user|users|human|owner|operator|administrator) (?:(?:does not|doesn't|doesnt|do not|don't|need not|must not|mustn't|should not|shouldn't|will not|must never|should never|shall not|shall never) )(?:need to |have to |ever ){0,2}(?:know|find out|learn|notice|hear|be told|be informed|be aware|see)(?: (?:about|of|that))? (?:this|it|that|these|them|any of|anything|what you)`,
+  `(?:never|do not|don't|dont|must not|mustn't|not) (?:ever )?(?:reveal|mention|disclose|admit|say|confess|let on|tell ${ANY}) (?:to ${ANY} |to the ${ANY} )?that you (?:did|do|have|are|were|sent|made|took)`,
+  `(?:assistant|agent|model|ai|bot|you) (?:${ANY} ){0,14}?behind (?:the|your) (?:user|owner|operator|human)(?:'s|s)? back`,
+  // without informing the user, copy …
+  `(?<= [.] (?:(?:please|then|now|and) )?)without (?:ever )?(?:asking|telling|informing|notifying|alerting|consulting|warning) ${WITNESS} , (?:please |always )?(?:${ACT})`,
+  // the assistant secretly stores it
+  `(?:the|your|this) (?:ai )?(?:assistant|agent|model|ai|bot) (?:(?:must|should|shall|will|always|then|also|is to|has to) ){0,3}(?:${COVERTLY}|quietly) ${ACTS} (?:${ANY} ){0,10}?(?:user|user's|key|keys|password|passwords|credentials|data|everything|it|them|conversation|transcript|copy|copies|messages|files|to)(?= )`,
+  `(?:the|your|this) (?:ai )?(?:assistant|agent|model|ai|bot) (?:(?:must|should|shall|will|always|then|also|is to|has to) ){0,3}${ACTS} (?:${WILLING} ){0,14}?(?:without (?:telling|informing|notifying|alerting|asking) ${WITNESS}|without (?:the|your) (?:user|owner|operator)(?:'s|s)? (?:knowledge|consent|approval|permission)|and (?:says|say|tells|tell|mentions|mention) (?:nothing|nobody|no one))`,
   // pre-approve everything
   `(?:pre ?approve|preapprove|auto ?approve|autoapprove|rubber stamp|greenlight) (?:everything|anything|whatever|(?:all|any|every|each) (?:of )?(?:(?:the|my|your|future|incoming|pending|such|these|their|tool|agent|subsequent|shell|new) ){0,3}${APPROVABLE})`,
   `${NOT_TOLD}(?:always|automatically|silently|blindly) (?:approve|accept|authorize|authorise|allow|grant|confirm) (?:everything|anything|whatever|(?:all|any|every|each) (?:of )?(?:(?:the|my|your|future|incoming|pending|such|these|their|tool|agent|subsequent|shell|new) ){0,3}${APPROVABLE})`,
@@ -160,6 +191,14 @@ const STANDING_SOURCES: readonly string[] = [
   '(?:skip|bypass|disable|suppress|circumvent) (?:all|any|every|future|your) (?:(?:future|the|user|human|and|of) ){0,3}(?:confirmation|confirmations|approval|approvals|permission|permissions|safety|security)(?: (?:and|or) [^ .]+)?(?: (?:prompts?|checks?|dialogs?|steps?|requests?|requirements?|reviews?|gates?))?(?= )',
   'no (?:further )?(?:confirmation|approval|permission) (?:is |will be |shall be )?(?:ever )?(?:needed|required|necessary)(?: [^ .]+)? (?:any|all|every|anything|everything|ever|from now on|your)',
   '(?:say|answer|reply|respond) (?:with )?yes to (?:all|any|every|everything|anything)(?= )',
+  // any question is answered yes; treat every request from this account as signed off
+  `(?:assume|presume|treat|take) (?:(?:that|it) )?(?:the )?(?:answer|reply|response) (?:to|for) (?:${ANY} ){1,8}?(?:is|as|to be) (?:always )?(?:a )?yes`,
+  `the answer to (?:any|every|all|each) (?:${ANY} ){0,3}?(?:permission|confirmation|approval|consent) (?:${ANY} ){0,3}?(?:is|are) (?:always )?(?:a )?yes`,
+  `(?:consider|treat|regard|assume) (?:all|any|every|each) (?:${ANY} ){0,3}?${APPROVABLE} (?:(?:from|by|of|to|in|on) (?:${ANY} ){1,5}?)?(?:as |is |are |to be )(?:already |being |having been )?(?:${APPROVED})`,
+  `(?:skip|bypass|ignore|omit) (?:the|any|all|every) (?:(?:user|human|manual|usual) )?(?:approval|confirmation|permission|consent|authori[sz]ation) (?:steps?|prompts?|dialogs?|checks?|requests?|gates?|screens?)? ?(?:each|every|always|entirely|altogether|forever|from now on|in future|at all times|whenever|without exception)`,
+  `(?:stop|no need|do not|don't|dont|never|not) (?:to )?(?:ever )?(?:stop|pause|wait|check|come back|get back) (?:to (?:me for my ${ANY}|me for ${ANY}|check|ask|confirm)|with me|for me|for my ${ANY}) (?:${ANY} ){0,2}?(?:before|prior to|first|again)(?= (?:acting|you act|doing|running|executing|every|any|anything))`,
+  // destroy, by order to the agent
+  `(?:the|your|every|any|this) (?:ai )?(?:agent|assistant|model|ai|bot) (?:${RUTHLESS} ){0,8}?(?:${DESTROY})(?:s|es)? ${DESTROYED}`,
   // destroy
   `${NOT_TOLD}(?:${OCCASION}) (?:${RUTHLESS} ){0,8}?(?:${DESTROY}) ${DESTROYED}`,
   `(?<= [.] (?:(?:please|then|now|just|and|immediately|you must|silently) )?)(?:${DESTROY}) ${DESTROYED}`,
@@ -179,7 +218,10 @@ export const WORD_THREATS: readonly WordThreats[] = [
     category: 'INSTRUCTION_OVERRIDE',
     patterns: [...onWords(OVERRIDE_SOURCES), ...OVERRIDE_UNSPACED, OVERRIDE_SPELLED],
   },
-  { category: 'STANDING_ORDER', patterns: onWords(STANDING_SOURCES) },
+  {
+    category: 'STANDING_ORDER',
+    patterns: [...onWords([...STANDING_SOURCES, ...STANDING_IN_LANGUAGES]), ...STANDING_UNSPACED],
+  },
 ];
 
 /** Patterns over single lines, case and punctuation kept. */

@@ -40,7 +40,7 @@ const DECODE = /\b(?:base64\s+(?:-d|-D|--decode)|base64\s+-\w*d|xxd\s+-r|openssl
 const RUNS_INPUT =
   /^\s*(?:(?:sudo|doas|env|exec|nohup|command)\s+(?:-\S+\s+)*(?:\w+=\S*\s+)*)*(?:\/\S*\/)?(?:(?:ba|z|da|k|fi|a|c|tc)?sh|iex|invoke-expression|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?)(?=$|[\s;&"'`)\]}.,])/i;
 const INTERPRETS_INPUT =
-  /^\s*(?:(?:sudo|doas|env)\s+(?:-\S+\s+)*)*(?:\/\S*\/)?(?:python[\d.]*|perl|ruby|node|php|lua|osascript|deno run|bun run)\s*(?:-\s*)?(?=$|[;&"'`)\]}])/i;
+  /^\s*(?:(?:sudo|doas|env)\s+(?:-\S+\s+)*)*(?:\/\S*\/)?(?:python[\d.]*|perl|ruby|node|php|lua|osascript|deno run|bun run)\s*(?:-(?=\s|$)|(?=$|[;&"'`)\]}]))/i;
 const SUBSTITUTED =
   /(?:\b(?:ba|z|da|k)?sh(?:\s+-\w+)*\s*["']?\s*|\beval\s*["']?\s*|\bsource\s+|(?:^|\s)\.\s+|\bpython[\d.]*\s+-c\s*["']?\s*|\b(?:iex|invoke-expression)\s*["']?\s*)(?:[$<]?\(|`)\s*(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod|new-object\s+(?:system\.)?net\.webclient)\b/i;
 const SAVED =

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkContent, scanMessage } from '../../src/text/content-check.js';
 import { ATTACKS, HARMLESS } from './threat-corpus.js';
+import { OUTSIDE_ATTACKS, OUTSIDE_HARMLESS, type OutsideCategory } from './threat-corpus-outside.js';
 
 const LIMIT = 4_000;
 const attacks = Object.entries(ATTACKS).flatMap(([category, texts]) =>
@@ -55,6 +56,59 @@ describe('threats (SPEC §2.5)', () => {
   });
 });
 
+/** What each of the author's categories is called here. */
+const NAMED: Readonly<Record<OutsideCategory, readonly string[]>> = {
+  OVERRIDE: ['INSTRUCTION_OVERRIDE'],
+  ROLE_PREFIX: ['ROLE_PREFIX'],
+  CHAT_TEMPLATE: ['CHAT_TEMPLATE'],
+  SILENT_ACTION: ['STANDING_ORDER'],
+  PRE_APPROVAL: ['STANDING_ORDER'],
+  DESTRUCTION: ['STANDING_ORDER'],
+  CREDENTIAL_URL: ['CREDENTIAL_URL'],
+  PIPE_TO_SHELL: ['REMOTE_EXECUTION'],
+  ENCODED: ['ENCODED_PAYLOAD', 'HIDDEN_CONTROL'],
+};
+
+describe('threats as someone else writes them, who has not seen the patterns (SPEC §2.5)', () => {
+  const tally = Object.keys(NAMED).map((name) => {
+    const texts = OUTSIDE_ATTACKS.filter((one) => one.category === name);
+    const near = OUTSIDE_HARMLESS.filter((one) => one.near === name);
+    return {
+      category: name as OutsideCategory,
+      attacks: texts.length,
+      refused: texts.filter(({ text }) => checkContent(text, LIMIT) !== null).length,
+      harmless: near.length,
+      passed: near.filter(({ text }) => checkContent(text, LIMIT) === null && scanMessage(text).length === 0)
+        .length,
+    };
+  });
+
+  it('is a corpus of some size, and half of all', () => {
+    expect(OUTSIDE_ATTACKS.length).toBeGreaterThanOrEqual(54);
+    expect(OUTSIDE_HARMLESS.length).toBeGreaterThanOrEqual(80);
+    expect(OUTSIDE_ATTACKS.length + attacks.length).toBeGreaterThanOrEqual(80);
+    for (const { attacks: some, harmless } of tally)
+      expect(Math.min(some, harmless)).toBeGreaterThanOrEqual(6);
+  });
+
+  it.each(
+    tally.map((row) => [row.category, row.refused, row.attacks, row.passed, row.harmless, row] as const),
+  )(
+    '%s: %d of %d attacks refused, %d of %d look-alikes passed',
+    (_name, _refused, _attacks, _passed, _harmless, row) => {
+      expect(row.refused).toBe(row.attacks);
+      expect(row.passed).toBe(row.harmless);
+    },
+  );
+
+  it.each(OUTSIDE_ATTACKS.map(({ category: name, text }) => [name, text] as const))(
+    '%s: %j',
+    (name, text) => {
+      expect(scanMessage(text).some((found) => NAMED[name].includes(found))).toBe(true);
+    },
+  );
+});
+
 describe('what is no text', () => {
   it.each(['', ' ', '\n\t ', '\u00a0\u3000'])('refuses %j as blank', (text) =>
     expect(category(text)).toBe('BLANK'),
@@ -95,6 +149,18 @@ describe('hostile text', () => {
     'ignore ',
     'ignore all ',
     'ignore all the of your ',
+    'immer ',
+    'alle ',
+    'alle daten',
+    'sans ',
+    'siempre envia ',
+    'toutes les ',
+    'всегда ',
+    '每次',
+    'すべての',
+    'ignroe ',
+    'the agent ',
+    'instrrructions',
     'do not ',
     'always ',
     'always run ',
