@@ -17,7 +17,7 @@ const NEGATIONS = words(
     'nicht nichts niemand kein keine keinen keiner keinem keines nie niemals ohne kaum weder ne pas jamais sans aucun aucune ' +
     'rien personne guère ni nunca jamás sin ninguno ninguna ningún nada nadie tampoco não nem sem nenhum nenhuma jamais ' +
     'mai senza nessuno nessuna nessun niente né niet geen nooit zonder niets niemand inte aldrig utan ingen inga inget ikke ' +
-    'aldri uden uten intet ei en et emme ette eivät ilman nie bez nigdy nikt nic değil yok ' +
+    'aldri uden uten intet ei emme ette eivät ilman nie bez nigdy nikt nic değil yok ' +
     'не нет никогда без ни нельзя ничего никто لا ليس ليست لم لن غير بدون دون ما أبدا नहीं न मत ना बिना कभी 안 못',
 );
 

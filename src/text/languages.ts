@@ -52,10 +52,10 @@ const SAID_OF_PEOPLE: Readonly<Record<LatinLanguage, readonly string[]>> = {
     'prefiere odia bebe vive trabaja habla juega usa utiliza compra aprende viaja lee escribe gusta gustan encanta tiene tengo quiere necesita llama usuario usuaria cliente proyecto equipo siempre nunca cada muy son está están soy fue hay también todos todas dónde cuándo cómo cuál quién cuánto ella ellos ellas nosotros ser estar han hemos había nada otra así entonces mientras según hacia qué',
   ),
   it: words(
-    'preferisce odia beve mangia vive abita lavora parla gioca usa utilizza compra impara viaggia legge scrive piace piacciono vuole chiama utente cliente progetto sempre mai ogni molto anche',
+    'ieri oggi domani anche ancora adesso sono siamo stata stato hanno abbiamo vorrei posso bisogno casa giorno anno quando però già più molta molti molte fatto ogni suoi prossimo settimana preferisce odia beve mangia vive abita lavora parla gioca usa utilizza compra impara viaggia legge scrive piace piacciono vuole chiama utente cliente progetto sempre mai ogni molto anche',
   ),
   pt: words(
-    'prefere gosta gostam odeia bebe mora trabalha fala joga usa utiliza compra aprende viaja lê escreve tem tenho quer precisa chama usuário usuária utilizador cliente projeto projecto equipe sempre nunca cada muito também não são está estão é uma foi',
+    'ontem hoje amanhã ainda agora estou temos preciso posso casa dia ano foram seus suas nossa nosso porque quando já próxima próximo semana feito prefere gosta gostam odeia bebe mora trabalha fala joga usa utiliza compra aprende viaja lê escreve tem tenho quer precisa chama usuário usuária utilizador cliente projeto projecto equipe sempre nunca cada muito também não são está estão é uma foi',
   ),
   nl: words(
     'houdt haat drinkt eet woont werkt heet spreekt speelt gebruikt koopt leert reist bezoekt schrijft leest graag liever gebruiker klant altijd nooit elke zijn',
@@ -64,10 +64,10 @@ const SAID_OF_PEOPLE: Readonly<Record<LatinLanguage, readonly string[]>> = {
     'gillar älskar hatar föredrar dricker äter bor arbetar jobbar heter talar pratar spelar använder köper lär reser läser skriver användaren användare kunden alltid aldrig projektet',
   ),
   da: words(
-    'elsker hader foretrækker drikker spiser bor arbejder hedder taler spiller bruger køber lærer rejser læser skriver brugeren kunden altid aldrig projektet',
+    'jeg ikke hvad hvordan hvor hvorfor også efter uden deres fordi meget noget nogen aldrig altid allerede igen hver uge dag år skal kan elsker hader foretrækker drikker spiser bor arbejder hedder taler spiller bruger køber lærer rejser læser skriver brugeren kunden altid aldrig projektet',
   ),
   nb: words(
-    'liker elsker hater foretrekker drikker spiser bor jobber arbeider heter snakker spiller bruker kjøper lærer reiser leser skriver brukeren kunden alltid aldri prosjektet',
+    'jeg ikke hva hvordan hvor hvorfor også etter uten deres fordi mye noe noen aldri alltid allerede igjen hver uke dag år skal kan liker elsker hater foretrekker drikker spiser bor jobber arbeider heter snakker spiller bruker kjøper lærer reiser leser skriver brukeren kunden alltid aldri prosjektet',
   ),
   fi: words(
     'pitää rakastaa vihaa juo syö asuu puhuu pelaa käyttää ostaa oppii matkustaa lukee kirjoittaa käyttäjä asiakas aina koskaan ei minun hänellä minulla',
@@ -136,6 +136,11 @@ type Evidence = readonly (readonly [language: LatinLanguage, weight: number])[];
 /** How much each word speaks for each language: less the more languages share it. */
 const WORD_EVIDENCE: ReadonlyMap<string, Evidence> = evidenceOfWords();
 
+/** Danish, Norwegian and Swedish share their words: which of them it is matters less than that it is one. */
+function kinOf(language: LatinLanguage): string {
+  return /^(?:sv|da|nb)$/.test(language) ? 'nordic' : language;
+}
+
 function evidenceOfWords(): ReadonlyMap<string, Evidence> {
   const languagesOf = new Map<string, Set<LatinLanguage>>();
   for (const language of LATIN_LANGUAGES) {
@@ -150,7 +155,9 @@ function evidenceOfWords(): ReadonlyMap<string, Evidence> {
       const weight = IN_NAMES.has(word) ? IN_NAMES_WEIGHT : 1;
       return [
         word,
-        [...languages].map((language) => [language, weight / Math.sqrt(languages.size)] as const),
+        [...languages].map(
+          (language) => [language, weight / Math.sqrt(new Set([...languages].map(kinOf)).size)] as const,
+        ),
       ];
     }),
   );
@@ -224,6 +231,9 @@ const LETTER_EVIDENCE: readonly (readonly [RegExp, Evidence])[] = [
   [/aa|ää|yy|kk[aä]$|ss[aä]$|ll[aä]$/u, [['fi', 0.4]]],
 ];
 
+/** Letters of languages that are not known here: Czech, Polish, Hungarian, Romanian, Turkish, Vietnamese, … */
+const OTHER_LETTERS = /[ěščřžůťďňőűąęłńśźżğşıățșđơưāēīūķļņģėįų\u1e00-\u1eff]/u;
+
 /** An article or pronoun that has lost its vowel: l'hôtel, j'aime, dell'arte. */
 const ELIDED =
   /^(?:([cdjmnst]|qu|jusqu|lorsqu|puisqu)|(l)|(un|dell|all|nell|sull|dall|quell))['’](?=\p{L})/iu;
@@ -252,6 +262,7 @@ export function languageOf(text: string): TextLanguage | null {
     for (const [language, weight] of evidence) scores.set(language, (scores.get(language) ?? 0) + weight);
   };
   let english = 0;
+  let other = 0;
   const distinct = new Set(
     text
       .slice(0, JUDGED_LENGTH)
@@ -260,6 +271,7 @@ export function languageOf(text: string): TextLanguage | null {
       .match(/[\p{Script=Latin}¿¡]+(?:['’]\p{Script=Latin}+)*/gu),
   );
   for (const token of distinct) {
+    if (OTHER_LETTERS.test(token)) other += 1;
     const elided = ELIDED.exec(token);
     if (elided)
       add(
@@ -284,7 +296,12 @@ export function languageOf(text: string): TextLanguage | null {
     (one, [language, score]) => (score > one[1] ? [language, score] : one),
     [null, 0],
   );
-  if (best && most >= Math.max(LEAST_EVIDENCE, LEAST_SHARE * distinct.size) && most > english) return best;
+  if (
+    best &&
+    most >= Math.max(LEAST_EVIDENCE, LEAST_SHARE * distinct.size) &&
+    most > Math.max(english, other)
+  )
+    return best;
   return english >= Math.max(1, most) ? 'en' : null;
 }
 
