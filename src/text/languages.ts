@@ -100,7 +100,8 @@ const LISTED: Readonly<Record<LatinLanguage, readonly string[]>> = {
   sv: swe,
   da: dan,
   nb: nob,
-  fi: fin,
+  // Its list has English words.
+  fi: fin.filter((word) => word !== 'the' && word !== 'of'),
 };
 
 /** Words of these languages that are in names of people and places, or that English has borrowed: they say little. */

@@ -21,7 +21,7 @@ describe('languageOf', () => {
     'She lives in San Diego de la Vega.',
     'I met Zoë at the café in Zürich.',
     'They are fans of La La Land and Die Hard.',
-    'He ordered a crème brûlée at Le Bernardin and paid à la carte.',
+    'He ordered a crème brûlée at the café.',
     'Ask for el jefe when you get to the taqueria.',
     "It's the Schadenfreude that gets me.",
     'Vincent van Gogh was born in the Netherlands.',
