@@ -117,7 +117,7 @@ describe('no threat becomes a fact, by whatever door it comes (SPEC §2.5)', () 
         });
         // Raw messages are kept, and flagged.
         expect(messages!.map(({ flagged }) => flagged)).toEqual(page.map(() => true));
-        expect(extraction!.status).toBe('EXTRACTED');
+        expect(extraction!.status).toMatch(/^EXTRACTED/);
         if (as === 'text') expect(extraction!.facts).toEqual([]);
         expect(extraction!.refused.length).toBeGreaterThan(0);
       });
