@@ -11,6 +11,7 @@ import {
   countCharacters,
   type FactKind,
   normalizeFactText,
+  type Refusal,
   valenceOf,
 } from '../text/index.js';
 
@@ -169,10 +170,26 @@ function refusalOf(draft: FactDraft, text: string, limit: number): DraftRefusal 
     if (fault) return { ...fault, path: ['relations', index] };
   }
   if (draft.metadata != null) {
-    const fault = checkContent(JSON.stringify(draft.metadata), limit);
+    const fault = metadataFault(draft.metadata, limit);
     if (fault) return { ...fault, path: ['metadata'] };
   }
   return null;
+}
+
+/**
+ * Metadata as long as a text may be, and each of its names and texts like one: as JSON their lines would not begin where
+ * they do, nor their control characters be there.
+ */
+function metadataFault(metadata: unknown, limit: number): Refusal | null {
+  const json = JSON.stringify(metadata);
+  const texts: string[] = [];
+  JSON.parse(json, (name, value: unknown) => {
+    if (name !== '') texts.push(name);
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
+  const joined = texts.join('\n\n');
+  return checkContent(json, limit) ?? (joined.trim() === '' ? null : checkContent(joined, joined.length));
 }
 
 /** Entities by their keys, each once, in the order of mention. */
