@@ -87,10 +87,20 @@ class TenantClient extends pg.Client {
     try {
       const result = await send(message);
       if (sql === 'COMMIT' && result.command !== 'COMMIT') throw new TransactionAbortedError(scope.failure);
-      if (sql.startsWith('ROLLBACK TO SAVEPOINT')) scope.failure = undefined;
+      this.#passed(scope, sql);
       return result;
     } catch (error) {
       throw this.#noted(scope, error);
+    }
+  }
+
+  /** What is undone to a savepoint is no failure any more, and what it was to close with goes with it. */
+  #passed({ savepoints, closing }: TransactionScope, sql: string): void {
+    if (sql.startsWith('SAVEPOINT')) savepoints.push(closing.length);
+    else if (sql.startsWith('RELEASE SAVEPOINT')) savepoints.pop();
+    else if (sql.startsWith('ROLLBACK TO SAVEPOINT')) {
+      closing.length = savepoints.at(-1) ?? closing.length;
+      if (this.#scope) this.#scope.failure = undefined;
     }
   }
 

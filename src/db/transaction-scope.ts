@@ -36,6 +36,8 @@ export class TransactionScope {
    * statement takes is held for the commit alone, and it costs no trip to the server.
    */
   readonly closing: ClosingStatement[] = [];
+  /** How many closing statements there were at each open savepoint. */
+  readonly savepoints: number[] = [];
   /** The events that were saved by it; empty before its end. */
   readonly appended: AppendedEvents[] = [];
 

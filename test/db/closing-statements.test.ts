@@ -123,6 +123,21 @@ describe('events that go with the COMMIT', () => {
     expect([told.length, stored.length]).toEqual([1, 1]);
   });
 
+  it('queued behind a savepoint go when the work is rolled back to it', async () => {
+    const [kept, undone] = [event(), event()];
+    const { told, stored } = await appendedBy(() =>
+      inTenant(db, fixture.tenant, async (unit) => {
+        appendEvents(unit, [kept], actor, new Date());
+        await unit.tx.$executeRaw`SAVEPOINT before`;
+        appendEvents(unit, [undone], actor, new Date());
+        await unit.tx.$queryRaw`SELECT 1 / 0`.catch(() => {});
+        await unit.tx.$executeRaw`ROLLBACK TO SAVEPOINT before`;
+      }),
+    );
+    expect(stored.map(({ subjectId }) => subjectId)).toEqual([kept.subjectId]);
+    expect(told).toHaveLength(1);
+  });
+
   it('are told to nobody when the work itself fails', async () => {
     const { told, stored } = await appendedBy(() =>
       inTenant(db, fixture.tenant, async (unit) => {

@@ -43,6 +43,9 @@ describe('ids in queries', () => {
   });
 });
 
+/** Receipts of one's own recalls repeat what one asked; these tests ask for others' words. */
+const withoutOwnQueries = (text: string) => text.replace(/"query":"(?:[^"\\]|\\.)*"/g, '"query":""');
+
 describe('texts in queries', () => {
   it.for(['admin', 'agent-1', 'user-1'])(
     'of another owner, its cursors and slug among them, show %s nothing of it',
@@ -55,7 +58,7 @@ describe('texts in queries', () => {
         const ask = asker(world, caller, position);
         for (const text of /^(after|before)$/.test(position.path.at(-1) ?? '') ? cursors : words) {
           const reply = await ask(text);
-          const leaks = world.markers.foreignIn(reply.text, caller, text);
+          const leaks = world.markers.foreignIn(withoutOwnQueries(reply.text), caller, text);
           if (leaks.length > 0 || reply.codes.includes('INTERNAL'))
             wrong.push(`${caller.name} ${position.name} "${text}": ${leaks} ${reply.text.slice(0, 200)}`);
         }

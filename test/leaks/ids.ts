@@ -160,7 +160,14 @@ export async function tryMalformed(world: World, caller: Caller, position: Posit
 
 /** Positions at which an id of one's own gets another answer than a missing one, so that the tries above can fail. */
 async function isTold(world: World, position: Position): Promise<boolean> {
-  const admin = world.a.callers['admin'] as Caller;
+  // Some fields are the platform's alone.
+  for (const name of ['admin', 'platform']) {
+    if (await isToldTo(world, world.a.callers[name] as Caller, position)) return true;
+  }
+  return false;
+}
+
+async function isToldTo(world: World, admin: Caller, position: Position): Promise<boolean> {
   const types = position.nodeType ? [position.nodeType] : world.generator.nodeTypes;
   const ask = asker(world, admin, position);
   for (const type of types) {

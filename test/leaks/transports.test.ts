@@ -32,9 +32,12 @@ interface Said {
   readonly errors: readonly { message: string; extensions: object }[] | undefined;
 }
 
+/** The kept receipt of a recall that teaches: each recall has one of its own. */
+const RECEIPT = new RegExp(`${Buffer.from('KeptRecallReceipt:').toString('base64')}[\\w+/=]+`, 'g');
+
 /** What an answer says, however it came. */
 function said({ text }: Reply): Said {
-  const { data, errors } = JSON.parse(text) as {
+  const { data, errors } = JSON.parse(text.replace(RECEIPT, 'RECEIPT')) as {
     data?: unknown;
     errors?: { message: string; extensions: object }[];
   };

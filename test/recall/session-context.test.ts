@@ -142,7 +142,7 @@ describe('a time that a query names', () => {
 });
 
 describe('cost', () => {
-  it('is four statements as well where somebody is named, and none is open while the query is embedded', async () => {
+  it('is four statements as well where somebody is named, one more for what fills the room, and none is open while the query is embedded', async () => {
     await tenant.conversation([{ content: 'I drink tea', speaker: 'Ines' }]);
     const order: string[] = [];
     const embedding = {
@@ -161,7 +161,7 @@ describe('cost', () => {
     const stop = db.onStatement(({ sql }) => order.push(sql.trim().split(/\s/)[0] ?? ''));
     const statements = await countStatements(db, () => watching.recall({ query: 'What does Ines drink?' }));
     stop();
-    expect(statements).toHaveLength(4);
+    expect(statements).toHaveLength(5);
     const at = order.indexOf('embedded What does I drink?');
     expect(at).toBeGreaterThan(0);
     expect(order.slice(0, at).filter((one) => one === 'BEGIN')).toHaveLength(
