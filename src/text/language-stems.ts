@@ -68,7 +68,7 @@ const LATIN: Readonly<Record<LatinLanguage, Stem>> = {
 
 /** The stem of a word in small Latin letters without accents. */
 export function latinStem(word: string, language: LatinLanguage): string {
-  return LATIN[language](word);
+  return LATIN[language](word) || word;
 }
 
 const russian = snowballOf('russian');
@@ -118,6 +118,11 @@ function hindiStem(word: string): string {
 
 /** The stem of a word that is not in Latin letters, by its script; itself where there is none. */
 export function scriptStem(word: string): string {
+  // Marks alone have no stem.
+  return stemByScript(word) || word;
+}
+
+function stemByScript(word: string): string {
   if (/^[а-я]+$/.test(word)) return russianStem(word);
   if (/^[\p{Script=Arabic}\p{M}]+$/u.test(word)) return arabicStem(word);
   if (/^[\p{Script=Devanagari}\p{M}]+$/u.test(word)) return hindiStem(word);

@@ -237,7 +237,8 @@ describe("a client's whole day", () => {
   });
 
   test('every document of the contract was sent', () => {
-    // The policy manager's day follows a rescoring.
-    expect(unsent('admin.graphql', 'memory.graphql', 'events.graphql')).toEqual(['RescoreProgress']);
+    // The policy manager's day follows a rescoring, and may have been lived before.
+    const left = unsent('admin.graphql', 'memory.graphql', 'events.graphql');
+    expect(left.filter((name) => name !== 'RescoreProgress')).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/log.js';
 import { withRequestId } from '../../src/request-id.js';
+import { seeingClient } from '../facts/tables.js';
 import { ADMIN_KEY, type TestApp, type TestTenant, testApp } from '../support/app.js';
-import { ownerClient } from '../support/database.js';
 
 const MARKER = 'canary-91c4e7';
 let salient: TestApp;
@@ -142,7 +142,7 @@ it('an audit entry has the id of its request', async () => {
     headers,
     query: 'mutation { createAgent(input: { name: "Second" }) { agent { id } errors { message } } }',
   });
-  const client = await ownerClient();
+  const client = await seeingClient();
   try {
     const { rows } = await client.query('SELECT operation FROM audit_entry WHERE request_id = $1', [
       headers['x-request-id'],

@@ -31,16 +31,19 @@ it('a tenant with many jobs that wait does not keep another’s one from being f
   await client.query('BEGIN');
   try {
     // Older than any that other tests make; the quiet tenant's is the newest of them.
-    const add = (tenantId: string, count: number, at: string) =>
-      client.query(
+    const add = async (tenantId: string, count: number, at: string) => {
+      // The owner of the tables is held to row-level security as well.
+      await client.query(`SET LOCAL ROLE salient_app; SET LOCAL app.tenant = '${tenantId}'`);
+      await client.query(
         `INSERT INTO job (tenant_id, id, kind, status, subject_id, run_after, requested_at)
          SELECT $1::uuid, gen_random_uuid(), 'EXTRACTION', 'QUEUED', gen_random_uuid(), $3::timestamptz, $3::timestamptz
          FROM generate_series(1, $2::int)`,
         [tenantId, count, at],
       );
+    };
     await add(loudId, 10_000, '2001-01-01T00:00:00Z');
     await add(quietId, 1, '2001-01-02T00:00:00Z');
-    await client.query('SET LOCAL ROLE salient_platform');
+    await client.query('SET LOCAL ROLE NONE; SET LOCAL ROLE salient_platform');
     const open = await openExtractions(inOwnTransaction, new Date('2001-02-01T00:00:00Z'), 20);
     expect(open).toHaveLength(20);
     expect(open.map(({ tenantId }) => tenantId).indexOf(quietId)).toBe(1);

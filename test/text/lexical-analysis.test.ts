@@ -154,6 +154,8 @@ describe('analyzeDocument', () => {
             '@',
             '/',
             'เ',
+            '\u064b',
+            'ـ',
           ),
         )
         .map((parts) => parts.join('')),
