@@ -100,7 +100,7 @@ describe('the guide to subscriptions', { timeout: 180_000 }, () => {
 
   test('has documents that the server takes', async () => {
     const documents = block('graphql');
-    expect(documents).toHaveLength(1);
+    expect(documents.length).toBeGreaterThan(0);
     for (const document of documents) expect(validate(schema, parse(document))).toEqual([]);
     const { eventLog } = await server.ask<{
       eventLog: { items: Item[]; feedCursor: string; endCursor: string };
