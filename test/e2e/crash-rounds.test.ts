@@ -113,93 +113,89 @@ describe('servers that are killed again and again while they import', {
     );
   }
 
-  // On a server only when rounds are asked for: they take minutes, and their timing needs a machine at rest.
-  it.runIf(postgres === undefined || process.env['SALIENT_KILL_ROUNDS'] !== undefined)(
-    `lose nothing that they acknowledged, keep nothing twice or by halves, and end as if nothing had been (${ROUNDS} rounds)`,
-    async () => {
-      let alive = await start();
-      const key = await openTenant(alive, 'crashed');
-      const { tenant } = await alive.ask<{ tenant: { id: string } }>('{ tenant { id } }', {}, key);
-      const tenantId = uuidOf(tenant.id);
-      const facts: { id: string; text: string }[] = [];
-      // All that was asked to be remembered: what was saved although its answer was lost is nobody's fault.
-      const stated: string[] = [];
-      const failures: string[] = [];
-      let over = false;
-      // One that its client has given up is run again; one that still tries goes on with the next server.
-      const importing = (async () => {
-        while (!over) {
-          const outcome = await runImport('crashed');
-          if (typeof outcome === 'string') return;
-          failures.push(outcome.message);
-          await pause(100);
+  it(`lose nothing that they acknowledged, keep nothing twice or by halves, and end as if nothing had been (${ROUNDS} rounds)`, async () => {
+    let alive = await start();
+    const key = await openTenant(alive, 'crashed');
+    const { tenant } = await alive.ask<{ tenant: { id: string } }>('{ tenant { id } }', {}, key);
+    const tenantId = uuidOf(tenant.id);
+    const facts: { id: string; text: string }[] = [];
+    // All that was asked to be remembered: what was saved although its answer was lost is nobody's fault.
+    const stated: string[] = [];
+    const failures: string[] = [];
+    let over = false;
+    // One that its client has given up is run again; one that still tries goes on with the next server.
+    const importing = (async () => {
+      while (!over) {
+        const outcome = await runImport('crashed');
+        if (typeof outcome === 'string') return;
+        failures.push(outcome.message);
+        await pause(100);
+      }
+    })();
+
+    for (let round = 0; round < ROUNDS; round++) {
+      const doomed = alive;
+      // Beside the import somebody states facts, one after the other, until the server is gone.
+      const stating = (async () => {
+        for (let n = 0; ; n++) {
+          const text = `Crane ${round}-${n} stands at berth ${round * 1_000 + n}`;
+          stated.push(text);
+          const id = await remember(doomed, key, text).catch((error: unknown) => {
+            // It is gone, before its answer or in the middle of it.
+            if (error instanceof TypeError || error instanceof SyntaxError) return null;
+            throw error;
+          });
+          if (id === null) return;
+          facts.push({ id: uuidOf(id), text });
+          await pause(20);
         }
       })();
+      const killed = killSoon(gateway, doomed, importing);
+      await killed;
+      await stating;
 
-      for (let round = 0; round < ROUNDS; round++) {
-        const doomed = alive;
-        // Beside the import somebody states facts, one after the other, until the server is gone.
-        const stating = (async () => {
-          for (let n = 0; ; n++) {
-            const text = `Crane ${round}-${n} stands at berth ${round * 1_000 + n}`;
-            stated.push(text);
-            const id = await remember(doomed, key, text).catch((error: unknown) => {
-              // It is gone, before its answer or in the middle of it.
-              if (error instanceof TypeError || error instanceof SyntaxError) return null;
-              throw error;
-            });
-            if (id === null) return;
-            facts.push({ id: uuidOf(id), text });
-            await pause(20);
-          }
-        })();
-        const killed = killSoon(gateway, doomed, importing);
-        await killed;
-        await stating;
+      alive = await start();
+      await using client = await connected(place.connection);
+      const { broken, messages } = await brokenInvariants(client, tenantId);
+      expect(broken, `after round ${round}`).toEqual([]);
+      const kept = await keptIds(client, tenantId);
+      const lost = gateway.acknowledged.filter(
+        ({ session, externalId }) => !kept.has(`${session} ${externalId}`),
+      );
+      expect(lost, `after round ${round}`).toEqual([]);
+      expect(messages).toBeGreaterThanOrEqual(gateway.acknowledged.length === 0 ? 0 : MESSAGES);
+      expect(await factIds(client, tenantId)).toEqual(expect.arrayContaining(facts.map(({ id }) => id)));
+    }
 
-        alive = await start();
-        await using client = await connected(place.connection);
-        const { broken, messages } = await brokenInvariants(client, tenantId);
-        expect(broken, `after round ${round}`).toEqual([]);
-        const kept = await keptIds(client, tenantId);
-        const lost = gateway.acknowledged.filter(
-          ({ session, externalId }) => !kept.has(`${session} ${externalId}`),
-        );
-        expect(lost, `after round ${round}`).toEqual([]);
-        expect(messages).toBeGreaterThanOrEqual(gateway.acknowledged.length === 0 ? 0 : MESSAGES);
-        expect(await factIds(client, tenantId)).toEqual(expect.arrayContaining(facts.map(({ id }) => id)));
-      }
+    over = true;
+    await importing;
+    // It could not be reached: nothing that was sent again was refused.
+    expect(
+      failures.filter((message) => !message.includes('is not reached') && !message.includes('503')),
+    ).toEqual([]);
+    const told = await runImport('crashed');
+    expect(told).toContain(`in ${SESSIONS} sessions`);
+    expect(told).not.toContain('still to be learned');
+    expect(facts.length).toBeGreaterThan(ROUNDS / 2);
+    expect(gateway.acknowledged.length).toBeGreaterThan(0);
+    // What was under way when a server was killed has been taken up: nothing waits, nothing has failed.
+    {
+      await using client = await connected(place.connection);
+      expect(await brokenInvariants(client, tenantId)).toEqual({
+        broken: [],
+        messages: SESSIONS * MESSAGES,
+      });
+      expect(await openRuns(client, tenantId)).toEqual([]);
+    }
 
-      over = true;
-      await importing;
-      // It could not be reached: nothing that was sent again was refused.
-      expect(
-        failures.filter((message) => !message.includes('is not reached') && !message.includes('503')),
-      ).toEqual([]);
-      const told = await runImport('crashed');
-      expect(told).toContain(`in ${SESSIONS} sessions`);
-      expect(told).not.toContain('still to be learned');
-      expect(facts.length).toBeGreaterThan(ROUNDS / 2);
-      expect(gateway.acknowledged.length).toBeGreaterThan(0);
-      // What was under way when a server was killed has been taken up: nothing waits, nothing has failed.
-      {
-        await using client = await connected(place.connection);
-        expect(await brokenInvariants(client, tenantId)).toEqual({
-          broken: [],
-          messages: SESSIONS * MESSAGES,
-        });
-        expect(await openRuns(client, tenantId)).toEqual([]);
-      }
-
-      const undisturbed = await openTenant(alive, 'undisturbed');
-      expect(await runImport('undisturbed')).toContain(`${SESSIONS * MESSAGES} messages added`);
-      const imported = await memoryOf(alive, key, stated);
-      expect(imported.facts.length).toBeGreaterThan(SESSIONS * 10);
-      expect(imported).toEqual(await memoryOf(alive, undisturbed, []));
-      expect(await runImport('crashed')).toContain('0 messages added');
-      expect(await alive.end('SIGTERM')).toBe(0);
-    },
-  );
+    const undisturbed = await openTenant(alive, 'undisturbed');
+    expect(await runImport('undisturbed')).toContain(`${SESSIONS * MESSAGES} messages added`);
+    const imported = await memoryOf(alive, key, stated);
+    expect(imported.facts.length).toBeGreaterThan(SESSIONS * 10);
+    expect(imported).toEqual(await memoryOf(alive, undisturbed, []));
+    expect(await runImport('crashed')).toContain('0 messages added');
+    expect(await alive.end('SIGTERM')).toBe(0);
+  });
 });
 
 describe('servers that are killed while they start for the first time', { timeout: 300_000 }, () => {
