@@ -86,14 +86,14 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const outdated = await adoptScoring({ db }, embeddingModelId, own);
     if (outdated > 0) log.info({ tenants: outdated }, 'scores of older formulas are out of date now');
     const scoring = { embedding, embeddingModelId, profiles };
-    const consolidator = keep(createConsolidator({ ...scoring, db, feed, log, now }));
+    const consolidator = keep(createConsolidator({ ...scoring, db, log, now }));
     const learner = keep(
       createLearner(
-        { db, feed, log, now },
+        { db, log, now },
         { rescoreStale: (unit, tenant, ids, at) => rescoreStale(unit, scoring, tenant, ids, at) },
       ),
     );
-    const rescorer = keep(createRescoreRunner({ ...scoring, db, feed, log, now }, parts.rescoring));
+    const rescorer = keep(createRescoreRunner({ ...scoring, db, log, now }, parts.rescoring));
     const base = {
       config,
       consolidator,

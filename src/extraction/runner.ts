@@ -17,7 +17,7 @@ const ROUND_FACTS = 200;
 
 type Deps = Pick<
   Services,
-  'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'feed' | 'log' | 'now' | 'profiles'
+  'db' | 'embedding' | 'embeddingModelId' | 'extractor' | 'log' | 'now' | 'profiles'
 >;
 
 /**
@@ -154,9 +154,7 @@ async function settle(
   tenant: TenantContext,
   end: (unit: Unit) => Promise<MiningResult | null>,
 ): Promise<MiningResult | null> {
-  const result = await inTenant(deps.db, tenant, end);
-  if (result) deps.feed.wake(tenant.id);
-  return result;
+  return inTenant(deps.db, tenant, end);
 }
 
 function tell(deps: Deps, tenant: TenantContext, sessionId: string, error: unknown): Failure {

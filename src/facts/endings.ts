@@ -17,7 +17,7 @@ import { prepareOne, RefusedInTransaction, storeOne } from './remember.js';
 import { type FactTarget, findTarget, lockTarget, requireLive } from './target.js';
 import { writeFacts } from './write-facts.js';
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'log' | 'now' | 'profiles'>;
 
 export interface ReplaceInput {
   readonly target: FactTarget;
@@ -102,7 +102,7 @@ export async function retireFact(deps: Deps, actor: TenantActor, input: RetireIn
   if (input.endedAt && input.reason !== 'ENDED')
     throw new BadInputError('endedAt goes with the reason ENDED only', ['endedAt']);
   const now = deps.now();
-  const retired = await inTenant(deps.db, actor.tenant, async (unit) => {
+  return inTenant(deps.db, actor.tenant, async (unit) => {
     const fact = await lockTarget(unit, actor, input.target, now);
     requireLive(fact, now);
     if (input.endedAt && input.endedAt < fact.validFrom)
@@ -119,8 +119,6 @@ export async function retireFact(deps: Deps, actor: TenantActor, input: RetireIn
     appendEvents(unit, [eventOf('FACT_RETIRED', fact, fact.id)], changerOf(actor), now);
     return after as FactRecord;
   });
-  deps.feed.wake(actor.tenant.id);
-  return retired;
 }
 
 export interface ForgetInput {
@@ -135,7 +133,7 @@ export interface ForgetInput {
  */
 export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetInput): Promise<string> {
   const now = deps.now();
-  const id = await inTenant(deps.db, actor.tenant, async (unit) => {
+  return inTenant(deps.db, actor.tenant, async (unit) => {
     const withSources = input.sources === 'REDACT';
     const fact = await lockTarget(unit, actor, input.target, now, { withSources });
     await forgetFactRows(unit, [fact], withSources, now);
@@ -143,8 +141,6 @@ export async function forgetFact(deps: Deps, actor: TenantActor, input: ForgetIn
     appendEvents(unit, [eventOf('FACT_FORGOTTEN', fact)], changerOf(actor), now);
     return fact.id;
   });
-  deps.feed.wake(actor.tenant.id);
-  return id;
 }
 
 /** A forgotten fact's event names its id as the subject and shows no fact. */

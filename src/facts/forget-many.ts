@@ -33,14 +33,14 @@ export type ForgottenItem = { readonly forgottenId: string } | { readonly error:
  * @throws BadInputError for no targets or more than 200
  */
 export async function forgetMany(
-  deps: Pick<Services, 'db' | 'feed' | 'now'>,
+  deps: Pick<Services, 'db' | 'now'>,
   actor: TenantActor,
   { targets, sources }: ForgetManyInput,
 ): Promise<ForgottenItem[]> {
   checkBatch(targets, 'targets');
   const now = deps.now();
   const withSources = sources === 'REDACT';
-  const results = await inTenant(deps.db, actor.tenant, async (unit) => {
+  return inTenant(deps.db, actor.tenant, async (unit) => {
     const found = await findTargets(unit, actor, targets, now);
     const named = found.flatMap((one) => (one instanceof SalientError ? [] : one));
     if (named.length === 0) return found.map(resultOf);
@@ -64,8 +64,6 @@ export async function forgetMany(
         : { error: new NotFoundError('Fact', pathOf(targets[place] as FactTarget, [])) },
     );
   });
-  deps.feed.wake(actor.tenant.id);
-  return results;
 }
 
 function resultOf(found: FactRecord | SalientError): ForgottenItem {

@@ -6,7 +6,7 @@ import { audit, changerOf, decayVariantOf, type TenantActor } from '../tenancy/i
 import { eventOf } from './endings.js';
 import { lockLive, upToDate } from './target.js';
 
-type Deps = Pick<Services, 'db' | 'feed' | 'now'> & RescoringDeps;
+type Deps = Pick<Services, 'db' | 'now'> & RescoringDeps;
 
 /**
  * Pins a live fact: it does not decay and is not forgotten by itself. A flashbulb shows 10 while pinned (SPEC §4.4.6,
@@ -30,7 +30,7 @@ export function unpinFact(deps: Deps, actor: TenantActor, id: string): Promise<F
 
 async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolean): Promise<FactRecord> {
   const now = deps.now();
-  const result = await inTenant(deps.db, actor.tenant, async (unit) => {
+  return inTenant(deps.db, actor.tenant, async (unit) => {
     const stored = await lockLive(unit, actor, id, now);
     if (stored.salience.pinned === pinned) return stored;
     const fact = await upToDate(unit, deps, actor, stored, now);
@@ -50,8 +50,6 @@ async function setPin(deps: Deps, actor: TenantActor, id: string, pinned: boolea
     appendEvents(unit, events, changerOf(actor), now);
     return after as FactRecord;
   });
-  deps.feed.wake(actor.tenant.id);
-  return result;
 }
 
 /**

@@ -51,7 +51,7 @@ export type RememberedItem =
 type KeptItem = { factId: string; reaffirmed: boolean } | { error: KeptError };
 type Reply = { results: KeptItem[] };
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'log' | 'now' | 'profiles'>;
 
 /**
  * Stores many statements in one transaction as if one after the other (SPEC §2.4): each sees the ones before it, in its
@@ -74,7 +74,7 @@ export async function rememberMany(
   const repeated = await repeatedReply<Reply>(deps, tenant, key);
   if (repeated) return inTenant(deps.db, tenant, (unit) => itemsOf(unit, repeated));
   const items = await prepareItems(deps, actor, facts, now);
-  const results = await retryOnSameKey((again) =>
+  return retryOnSameKey((again) =>
     inTenant(deps.db, tenant, async (unit) => {
       let stored: RememberedItem[] | null = null;
       const reply = await once<Reply>(unit, key, now, again, async () => {
@@ -94,8 +94,6 @@ export async function rememberMany(
       return stored ?? itemsOf(unit, reply);
     }),
   );
-  deps.feed.wake(tenant.id);
-  return results;
 }
 
 /** An item on its way: at fault, refused by what it says, or ready to be written. */

@@ -29,7 +29,7 @@ export interface RememberInput extends Statement {
   readonly idempotencyKey?: string | null;
 }
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'log' | 'now' | 'profiles'>;
 
 /**
  * Stores one fact on a caller's word, or reaffirms the live one that says the same (SPEC §2.4).
@@ -113,7 +113,7 @@ export async function prepareOne(
   return prepared;
 }
 
-/** Runs the write; a refusal in it is recorded after its rollback, and thrown. Subscribers are told to look. */
+/** Runs the write; a refusal in it is recorded after its rollback, and thrown. */
 export async function storeOne<T>(
   deps: Deps,
   actor: TenantActor,
@@ -122,9 +122,7 @@ export async function storeOne<T>(
   run: (again: boolean) => Promise<T>,
 ): Promise<T> {
   try {
-    const result = await retryOnSameKey(run);
-    deps.feed.wake(actor.tenant.id);
-    return result;
+    return await retryOnSameKey(run);
   } catch (error) {
     if (!(error instanceof RefusedInTransaction)) throw error;
     return recordRefusal(deps, actor, path, prepared.draft, error.refusal);

@@ -57,7 +57,7 @@ const SWEEP_LIMIT = 100;
 /** A consolidation that fails as often in a row has failed for good; the next is a new one. */
 const MAX_ATTEMPTS = 5;
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'log' | 'now' | 'profiles'>;
 
 export function createConsolidator(
   deps: Deps,

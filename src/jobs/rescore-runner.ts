@@ -51,7 +51,7 @@ const MAX_ATTEMPTS = 8;
 /** Tenants whose facts this process rescores at the same time: the database is there for requests too. */
 const TENANTS_AT_ONCE = 2;
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'log' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'log' | 'now' | 'profiles'>;
 
 export function createRescoreRunner(deps: Deps, timing: Partial<RescoreTiming> = {}): RescoreRunner {
   return new Runner(deps, { ...DEFAULT_TIMING, ...timing });
@@ -179,9 +179,9 @@ class Runner implements RescoreRunner {
 
   /** Gives a job up. @returns false when it is not this process's to end: it is left to whoever has it */
   async #abandon(tenant: TenantContext, jobId: string, cause: unknown): Promise<boolean> {
-    const { db, feed, now } = this.deps;
+    const { db, now } = this.deps;
     const code = (cause as { code?: unknown }).code;
-    const ended = await inTenant(db, tenant, async (unit) => {
+    return inTenant(db, tenant, async (unit) => {
       const isEnded = await abandonRescore(
         unit,
         jobId,
@@ -193,8 +193,6 @@ class Runner implements RescoreRunner {
       if (isEnded) appendEvents(unit, [event], SYSTEM_ACTOR, now());
       return isEnded;
     });
-    if (ended) feed.wake(tenant.id);
-    return ended;
   }
 
   async #sweep(): Promise<void> {

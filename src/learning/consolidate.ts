@@ -40,7 +40,7 @@ const TOPICS_AT_A_TIME = 10_000;
 /** DONE with all of it, MORE to do, or LOST to another process or to its end. */
 export type StepOutcome = 'DONE' | 'MORE' | 'LOST';
 
-type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'feed' | 'now' | 'profiles'>;
+type Deps = Pick<Services, 'db' | 'embedding' | 'embeddingModelId' | 'now' | 'profiles'>;
 
 /**
  * Does the next piece of a consolidation (SPEC §6.5), in one short transaction that also moves the place where it
@@ -59,12 +59,12 @@ export async function consolidateStep(
   owner: string,
   factsAtATime: number = FACTS_AT_A_TIME,
 ): Promise<StepOutcome> {
-  const { outcome, told } = await inTenant(deps.db, keys, async (unit) => {
+  return inTenant(deps.db, keys, async (unit) => {
     const now = deps.now();
     const until = new Date(now.getTime() + LEASE_MS);
     const state = await claimConsolidation(unit, jobId, owner, now, until);
     const row = state && (await findTenant(unit.tx, { id: keys.id }));
-    if (!row) return { outcome: 'LOST' as const, told: false };
+    if (!row) return 'LOST';
     const piece =
       state.step === 'FACTS'
         ? await doFacts(unit, deps, toTenantContext(row), state, factsAtATime, now)
@@ -74,15 +74,9 @@ export async function consolidateStep(
     const finished: NewEvent[] = piece.next
       ? []
       : [{ type: 'CONSOLIDATION_FINISHED', agentId: null, userId: null, subjectId: jobId }];
-    const events = [...piece.events, ...finished];
-    appendEvents(unit, events, SYSTEM_ACTOR, now);
-    return {
-      outcome: piece.next ? ('MORE' as const) : ('DONE' as const),
-      told: piece.rescored > 0 || events.length > 0,
-    };
+    appendEvents(unit, [...piece.events, ...finished], SYSTEM_ACTOR, now);
+    return piece.next ? 'MORE' : 'DONE';
   });
-  if (told) deps.feed.wake(keys.id);
-  return outcome;
 }
 
 /** What a piece of work came to. */
@@ -90,8 +84,6 @@ interface Piece {
   /** Where the consolidation stands after it; null at the end. */
   readonly next: ConsolidationState | null;
   readonly events: readonly NewEvent[];
-  /** Importances that were rescored; their events are told already. */
-  readonly rescored: number;
 }
 
 async function doFacts(
@@ -107,17 +99,11 @@ async function doFacts(
     position === null || positionScope === null ? null : { scopeId: positionScope, factId: position };
   const stretch = await nextFacts(unit, after, limit, now);
   if (!stretch) {
-    return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [], rescored: 0 };
+    return { next: { step: 'TIES', position: null, positionScope: null, figures }, events: [] };
   }
   await lockScopesOfFacts(unit, stretch.factIds);
   await judgeOlderFacts(unit, stretch.factIds);
-  const rescored = await rescoreStale(
-    unit,
-    deps,
-    tenant,
-    await perhapsStale(unit, tenant, stretch.factIds),
-    now,
-  );
+  await rescoreStale(unit, deps, tenant, await perhapsStale(unit, tenant, stretch.factIds), now);
   const duplicates = await retireDuplicates(unit, stretch.factIds, now);
   // What a fact has inherited shows in its importance, wherever in the order it stands.
   const renewed = [...new Set([...stretch.factIds, ...duplicates.map(({ keptId }) => keptId)])];
@@ -142,7 +128,6 @@ async function doFacts(
       },
     },
     events: [...eventsOf(told, 'DECAY'), ...[...duplicates, ...faded].map(retiredEvent)],
-    rescored,
   };
 }
 
@@ -193,10 +178,10 @@ async function doTies(unit: Unit, state: ConsolidationState, limit: number, now:
   const { through, removed } = await pruneTies(unit, state.position, limit, now, TIE_RULES);
   if (through === null) {
     await deleteUnusedTopics(unit, new Date(now.getTime() - TOPICS_KEPT_MS), TOPICS_AT_A_TIME);
-    return { next: null, events: [], rescored: 0 };
+    return { next: null, events: [] };
   }
   const figures = { ...state.figures, edgesRemoved: state.figures.edgesRemoved + removed };
-  return { next: { ...state, position: through, figures }, events: [], rescored: 0 };
+  return { next: { ...state, position: through, figures }, events: [] };
 }
 
 function retiredEvent({ factId, agentId, userId }: FadedFact): NewEvent {

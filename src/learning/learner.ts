@@ -33,7 +33,7 @@ const REMEMBERED = 100_000;
 /** A batch that failed is tried once more. */
 const MAX_ATTEMPTS = 2;
 
-type Deps = Pick<Services, 'db' | 'feed' | 'log' | 'now'>;
+type Deps = Pick<Services, 'db' | 'log' | 'now'>;
 
 export function createLearner(deps: Deps, options: LearnerOptions = {}): Learner {
   return new BufferedLearner(deps, { ...DEFAULTS, ...options });

@@ -48,16 +48,15 @@ export type RescoreStale = (
 
 /** Rescores a batch's stale facts, in a transaction of its own: what else the batch holds cannot undo it. */
 export async function rescoreBatch(
-  deps: Pick<Services, 'db' | 'feed'>,
+  deps: Pick<Services, 'db'>,
   { tenant, at, staleIds }: Batch,
   rescoreStale?: RescoreStale,
 ): Promise<void> {
   if (!rescoreStale || staleIds.length === 0) return;
-  const changed = await inTenant(deps.db, tenant, async (unit) => {
+  await inTenant(deps.db, tenant, async (unit) => {
     await lockScopesOfFacts(unit, staleIds);
-    return rescoreStale(unit, tenant, staleIds, at);
+    await rescoreStale(unit, tenant, staleIds, at);
   });
-  if (changed > 0) deps.feed.wake(tenant.id);
 }
 
 /**
@@ -66,21 +65,18 @@ export async function rescoreBatch(
  * @returns the facts that were reinforced
  */
 export async function writeBatch(
-  deps: Pick<Services, 'db' | 'feed'>,
+  deps: Pick<Services, 'db'>,
   { tenant, actor, at, factIds, pairs }: Batch,
 ): Promise<readonly string[]> {
   const locked = new Set([...factIds, ...pairs.flatMap(({ first, second }) => [first, second])]);
   if (locked.size === 0) return [];
-  const { reinforced, told } = await inTenant(deps.db, tenant, async (unit) => {
+  return inTenant(deps.db, tenant, async (unit) => {
     await lockScopesOfFacts(unit, [...locked]);
     const changes = await reinforceFacts(unit, factIds, at, reinforcementOf(tenant));
     await strengthenTies(unit, pairs, at, TIE_RULES);
-    const events = eventsOf(changes, 'RECALL');
-    appendEvents(unit, events, actor, at);
-    return { reinforced: changes.map(({ factId }) => factId), told: events.length > 0 };
+    appendEvents(unit, eventsOf(changes, 'RECALL'), actor, at);
+    return changes.map(({ factId }) => factId);
   });
-  if (told) deps.feed.wake(tenant.id);
-  return reinforced;
 }
 
 /** Keeps a batch's receipts, in a transaction of its own: they are there whatever becomes of the rest. */

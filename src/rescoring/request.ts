@@ -20,7 +20,7 @@ export interface RescoreRequest {
   readonly userId?: string | null;
 }
 
-type Deps = Pick<Services, 'db' | 'feed' | 'now' | 'rescorer'>;
+type Deps = Pick<Services, 'db' | 'now' | 'rescorer'>;
 
 /**
  * Has a job rescore facts by the profiles as they are then (SPEC §7), also those whose profiles have not changed: a
@@ -61,7 +61,6 @@ export async function cancelRescore(deps: Deps, actor: TenantActor, id: string):
     appendEvents(unit, [finished], changerOf(actor), at);
     return row;
   });
-  deps.feed.wake(actor.tenant.id);
   // What was asked for while the cancelled one ran is waiting for its turn.
   deps.rescorer.wake(actor.tenant);
   return job;

@@ -23,7 +23,7 @@ export const FACTS_AT_A_TIME = 5_000;
 /** DONE with all of it, MORE to do, or LOST to another process, to its end or to a cancellation. */
 export type StepOutcome = 'DONE' | 'MORE' | 'LOST';
 
-type Deps = RescoringDeps & Pick<Services, 'db' | 'feed' | 'now'>;
+type Deps = RescoringDeps & Pick<Services, 'db' | 'now'>;
 
 /**
  * Rescores the next stretch of a job's facts (SPEC §7) in one transaction that also moves the place where the job
@@ -98,6 +98,5 @@ async function step(
     appendEvents(unit, [event], SYSTEM_ACTOR, now);
     return next.position ? 'MORE' : 'DONE';
   });
-  if (outcome !== 'LOST') deps.feed.wake(tenant.id);
   return outcome;
 }
